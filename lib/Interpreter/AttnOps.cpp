@@ -393,6 +393,9 @@ static void appendRows(AppendOp append, unsigned number,
       toElementType(getElementTypeOrSelf(append.getPools()[number].getType()));
   int64_t heads = pool.shape[kHead], page = pool.shape[kSequence];
   int64_t columns = pool.shape[kHeadDim];
+  const TensorValue *descale = nullptr;
+  if (append.getDescale(number))
+    descale = environment.tensor(append.getDescale(number)).get();
   // The rows of a head of [B, Hkv, M, D] are together.
   int64_t together = slots.shape.size() == 2 ? slots.shape[1] : 1;
   for (auto [token, slot] : llvm::enumerate(slots.elements)) {
@@ -402,9 +405,18 @@ static void appendRows(AppendOp append, unsigned number,
       int64_t to =
           ((slot.integer / page * heads + h) * page + slot.integer % page) *
           columns;
-      for (int64_t d = 0; d < columns; ++d)
-        pool.elements[to + d] = Scalar::ofReal(
-            reference::roundToElement(rows.elements[from + d].real, type));
+      double divisor = 1;
+      if (descale)
+        divisor =
+            descale
+                ->elements[descale->shape.size() == 1 ? 0 : outer * heads + h]
+                .real;
+      for (int64_t d = 0; d < columns; ++d) {
+        double row = rows.elements[from + d].real;
+        pool.elements[to + d] =
+            Scalar::ofReal(descale ? reference::quantize(row, divisor, type)
+                                   : reference::roundToElement(row, type));
+      }
     }
   }
   environment.values[append.getResults()[number]] =

@@ -41,6 +41,7 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
     pm.addNestedPass<tile::KernelOp>(
         tile::createBoundWaitsPass({options.boundedWaits}));
   pm.addNestedPass<tile::KernelOp>(tile::createWidenIndexPass());
+  pm.addNestedPass<tile::KernelOp>(createExpandFloat8());
   pm.addPass(createConvertAttnTileToNVVM());
   // Sizes in programs stay as they are.
   OpPassManager &kernels = pm.nest<LLVM::LLVMFuncOp>();

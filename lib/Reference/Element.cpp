@@ -81,6 +81,14 @@ double roundToElement(double value, ElementType type) {
   return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
+double quantize(double value, double descale, ElementType type) {
+  double quotient = static_cast<float>(value / descale);
+  double largest = getFormat(type).maxFinite;
+  if (std::fabs(quotient) > largest)
+    quotient = std::copysign(largest, quotient);
+  return roundToElement(quotient, type);
+}
+
 /// Stored exponent field width and bias follow from the format: bias is
 /// 1 - minExponent, and the field takes what sign and fraction leave.
 uint64_t encodeElement(double value, ElementType type) {

@@ -39,6 +39,8 @@ OutputFiles::~OutputFiles() {
 std::optional<Error>
 OutputFiles::add(const std::string &path,
                  const std::vector<std::string_view> &parts) {
+  if (path.empty())
+    return Error{"expected the name of a file for an output, got none"};
   std::string target = path;
   if (!isDevice(path)) {
     target += ".partial";

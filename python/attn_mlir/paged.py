@@ -17,6 +17,10 @@ from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
 
 
+#: The types of rows that become those of pools of 8 bits.
+QUANTISED = ("f16", "bf16", "f32")
+
+
 def decode(
     query: Any,
     k_pool: Any,
@@ -54,7 +58,7 @@ def decode(
       lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
         after its append). What lies behind them in the pages has no influence.
       k_new, v_new, slots: new rows that `append` writes to the pools, in place, before the attention, which sees them: on a GPU
-        by a kernel of the same launch. None: the pools have them.
+        by a kernel of the same launch. None: the pools have them. Wider rows of pools of 8 bits are quantised, by k_scale and v_scale.
       causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
       window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
         with finite values.
@@ -70,9 +74,12 @@ def decode(
     more = {**cache_scales(query, k_scale, v_scale), "key_table": table, "key_lengths": lengths}
     fields: tuple = ("lse", return_lse)
     target = target or default_target(view_of(query, "query"), device)
-    rows = {}
+    rows, scales = {}, {}
     if any(array is not None for array in (k_new, v_new, slots)):
         rows = check_new_rows(k_new, v_new, slots, k_pool, v_pool)
+        if quantises(k_new, v_new, k_pool, v_pool):
+            scales = append_scales(query, k_scale, v_scale, rows)
+            more.update(scales)
     if rows and target != "cpu":
         more.update(rows)
         new = view_of(k_new, "k_new")
@@ -81,7 +88,7 @@ def decode(
     fields += call.result_field(result_dtype)
     check_pages(call.named)
     if rows and target == "cpu":  # a kernel for the CPU would give copies of the pools back
-        append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device)
+        append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, scales)
     return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
 
 
@@ -100,6 +107,8 @@ def append(
     v_pool: Any,
     slots: Any,
     *,
+    k_scale: Any = None,
+    v_scale: Any = None,
     target: Optional[str] = None,
     device: Optional[str] = None,
     cache: Optional[Cache] = None,
@@ -108,43 +117,54 @@ def append(
 
     Arguments:
       k_new, v_new: [tokens, Hkv, D or Dv] with slots [tokens], or [B, Hkv, M, D or Dv] with slots [B, M]; rounded to the type of
-        the pools, but of 8 bits for pools of the same: quantise them before.
+        the pools, of 8 bits for pools of the same.
       k_pool, v_pool: [pages, Hkv, page size, D or Dv], as of `decode`, alike but for the last dimension.
       slots: i32 or i64: token t goes to row slots[t] % page size of page slots[t] // page size (vLLM's slot_mapping); -1 is
         skipped. Slots differ.
+      k_scale, v_scale: of wider rows for pools of 8 bits, as of `decode`: row / scale is what a pool gets, no further than the largest
+        finite number (vLLM's reshape_and_cache). Numbers, or f32 arrays [1], or [B, Hkv] with slots [B, M]. None: 1.
       target, device, cache: as of `attention`.
 
     `decode` does it in the launch of its attention: pass it k_new, v_new and slots. Raises BindingError for arrays that do not fit.
     """
     arrays = {**check_new_rows(k_new, v_new, slots, k_pool, v_pool), "k_pool": k_pool, "v_pool": v_pool}
+    scales = {}
+    if quantises(k_new, v_new, k_pool, v_pool):
+        scales = append_scales(k_new, k_scale, v_scale, arrays)
+    elif k_scale is not None or v_scale is not None:
+        raise BindingError("expected no k_scale or v_scale but with pools of 8 bits and wider rows")
     views = {name: view_of(array, name) for name, array in arrays.items()}
     target = target or default_target(views["k_pool"], device)
     if target == "cpu":
-        return append_on_host(arrays, device)
+        return append_on_host(arrays, device, scales)
+    arrays.update(scales)
+    views.update({name: view_of(array, name) for name, array in scales.items()})
     kernel = append_kernel(tuple(type_of_append(name, view) for name, view in views.items()), target, cache)
     kernel.run(tuple(arrays.values()), list(views.values()), None, device)
 
 
 def type_of_append(name: str, view: ArrayView) -> str:
-    """Of an argument: columns of a pool are as many as the kernel is made for."""
-    last = view.shape[-1:] if name.endswith("pool") else ("?",)
+    """Of an argument: columns of a pool are as many as the kernel is made for, a descale of all is one number."""
+    is_static = name.endswith("pool") or (name in DESCALES and len(view.shape) == 1)
+    last = view.shape[-1:] if is_static else ("?",)
     return f"tensor<{'?x' * (len(view.shape) - 1)}{last[0]}x{view.dtype}>"
 
 
 @functools.lru_cache(maxsize=256)
 def append_kernel(types: tuple[str, ...], target: str, cache: Optional[Cache]) -> Kernel:
-    """Of k_new, v_new, slots, k_pool, v_pool."""
-    k_new, v_new, slots, k_pool, v_pool = types
+    """Of k_new, v_new, slots, k_pool, v_pool, and two descales where rows are quantised."""
+    k_new, v_new, slots, k_pool, v_pool, *scales = types
+    descale = f" descale(%a5, %a6 : {', '.join(scales)})" if scales else ""
     parameters = ", ".join(f"%a{i}: {type}" for i, type in enumerate(types))
     text = f"""func.func @append({parameters}) -> ({k_pool}, {v_pool}) {{
-  %0, %1 = attn.append %a0, %a1 into %a3, %a4 slots(%a2 : {slots}) : {k_new}, {v_new} into {k_pool}, {v_pool}
+  %0, %1 = attn.append %a0, %a1 into %a3, %a4 slots(%a2 : {slots}){descale} : {k_new}, {v_new} into {k_pool}, {v_pool}
   return %0, %1 : {k_pool}, {v_pool}
 }}
 """
     return compile(text, target=target, cache=cache)
 
 
-def append_on_host(arrays: Mapping[str, Any], device: Optional[str]):
+def append_on_host(arrays: Mapping[str, Any], device: Optional[str], scales: Mapping[str, Any]):
     """Of arrays by name: each row is copied to its place, rounded before by a kernel where types differ."""
     if device not in (None, "cpu"):
         raise DeviceError(f"expected device cpu for target cpu, got '{device}'")
@@ -153,7 +173,7 @@ def append_on_host(arrays: Mapping[str, Any], device: Optional[str]):
         raise BindingError("expected arrays in host memory, got one on a GPU")
     pools, rows = ([views[f"{name}_{kind}"] for name in "kv"] for kind in ("pool", "new"))
     if any(new.dtype != pool.dtype for new, pool in zip(rows, pools)):
-        rows = rounded(rows, [pool.dtype for pool in pools], views["slots"].shape)
+        rows = rounded(rows, [pool.dtype for pool in pools], views["slots"].shape, [view_of(array, name) for name, array in scales.items()])
     for pool, new in zip(pools, rows):
         together = new.shape[2] if len(new.shape) == 4 else 1
         for token, slot in enumerate(views["slots"].to_host().values()):
@@ -163,14 +183,14 @@ def append_on_host(arrays: Mapping[str, Any], device: Optional[str]):
                 copy_array(part_of(pool, place), part_of(new, source))
 
 
-def rounded(rows: Sequence[ArrayView], dtypes: Sequence[str], shape: Sequence[int]) -> list[ArrayView]:
+def rounded(rows: Sequence[ArrayView], dtypes: Sequence[str], shape: Sequence[int], scales: Sequence[ArrayView]) -> list[ArrayView]:
     """Keys and values of slots of a shape, as [tokens, Hkv, 1, D]: each in a page of its own."""
     pools = []
     for new, dtype in zip(rows, dtypes):
         sizes = (math.prod(shape), new.shape[1], 1, new.shape[-1])
         pools.append(HostArray(dtype, sizes, bytearray(math.prod(sizes) * DTYPE_BYTES[dtype])))
-    views = [*rows, view_of(HostArray.of("i64", shape, range(math.prod(shape)))), *map(view_of, pools)]
-    types = [type_of_append(name, view) for name, view in zip(("k_new", "v_new", "slots", "k_pool", "v_pool"), views)]
+    views = [*rows, view_of(HostArray.of("i64", shape, range(math.prod(shape)))), *map(view_of, pools), *scales]
+    types = [type_of_append(name, view) for name, view in zip(("k_new", "v_new", "slots", "k_pool", "v_pool", *DESCALES[1:]), views)]
     return [view_of(result) for result in append_kernel(tuple(types), "cpu", None).run(pools, views, None, None)]
 
 
@@ -180,6 +200,28 @@ def part_of(view: ArrayView, at: Mapping[int, int]) -> ArrayView:
     rest = [dim for dim in range(len(view.shape)) if dim not in at]
     shape, strides = (tuple(sizes[dim] for dim in rest) for sizes in (view.shape, view.strides))
     return view._replace(shape=shape, strides=strides, address=view.address + offset * DTYPE_BYTES[view.dtype])
+
+
+def quantises(k_new: Any, v_new: Any, k_pool: Any, v_pool: Any) -> bool:
+    """True if wider rows become those of pools of 8 bits."""
+    pools = [view_of(pool, "pool").dtype for pool in (k_pool, v_pool)]
+    rows = [view_of(new, "rows").dtype for new in (k_new, v_new)]
+    return all(dtype in FLOAT8 for dtype in pools) and rows != pools
+
+
+def append_scales(like: Any, k_scale: Any, v_scale: Any, rows: Mapping[str, Any]) -> dict[str, Any]:
+    """What new rows are divided by, by the names of descales."""
+    given = {"k_scale": 1.0 if k_scale is None else k_scale, "v_scale": 1.0 if v_scale is None else v_scale}
+    slots, new = view_of(rows["slots"], "slots"), view_of(rows["k_new"], "k_new")
+    scales = {}
+    for name, (argument, scale) in zip(DESCALES[1:], given.items()):
+        scales[name] = vector_like(like, float(scale)) if isinstance(scale, Real) else scale
+        view = view_of(scales[name], argument)
+        allowed = [(1,)] + [tuple(new.shape[:2])] * (len(slots.shape) == 2)
+        if view.dtype != "f32" or tuple(view.shape) not in allowed:
+            wanted = " or ".join(str(list(shape)) for shape in allowed)
+            raise BindingError(f"{argument}: expected f32 of shape {wanted} for slots of rank {len(slots.shape)}, got {view.dtype} of {list(view.shape)}")
+    return scales
 
 
 def check_new_rows(k_new: Any, v_new: Any, slots: Any, k_pool: Any, v_pool: Any) -> dict[str, Any]:
@@ -203,8 +245,10 @@ def check_new_rows(k_new: Any, v_new: Any, slots: Any, k_pool: Any, v_pool: Any)
         if cache.spare_elements < 0:
             raise BindingError(f"{pool_name}: expected elements that do not overlap, got strides {cache.strides}")
         if cache.dtype in FLOAT8:
-            if rows.dtype != cache.dtype:
-                raise BindingError(f"{name}: expected dtype {cache.dtype}, that of {pool_name}, since nothing is rounded to 8 bits, got {rows.dtype}")
+            if rows.dtype != cache.dtype and rows.dtype not in QUANTISED:
+                raise BindingError(f"{name}: expected dtype {cache.dtype}, that of {pool_name}, or one of {', '.join(QUANTISED)}, got {rows.dtype}")
+            if (rows.dtype == cache.dtype) != (view_of(k_new, "k_new").dtype == view_of(k_pool, "k_pool").dtype):
+                raise BindingError("expected k_new and v_new of their pools' types, or both wider")
         elif rows.dtype not in FLOATS or rows.dtype != view_of(k_new, "k_new").dtype:
             raise BindingError(f"{name}: expected one dtype of {', '.join(FLOATS)} for k_new and v_new, got {rows.dtype}")
         leading, trailing = tuple(places.shape[:1]), tuple(places.shape[1:])

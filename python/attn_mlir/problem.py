@@ -140,6 +140,8 @@ class AttentionProblem:
             news = [tensor((*heads, dim), dtype) for dim in (self.head_dim, self.value_dim)]
             arguments.update({"k_new": news[0], "v_new": news[1], "slots": tensor((*batches, *tokens), entry)})
             append = f"%k_new, %v_new into %key, %value slots(%slots : {arguments['slots']})"
+            if stored.startswith("f8") and dtype != stored:
+                append += f" descale(%key_descale, %value_descale : {arguments['key_descale']}, {arguments['value_descale']})"
             into = f"{', '.join(news)} into {', '.join(pools)}"
             views.insert(0, f"  %key_cache, %value_cache = attn.append {append} : {into}\n")
         reads, dropout = [], []

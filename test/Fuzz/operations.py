@@ -122,10 +122,17 @@ class Append:
             self.dims.append((tokens[0], "Hkv", *tokens[1:], "Dv" if name == "v" else "D"))
             rows[name] = f"tensor<{'x'.join(map(size, self.dims[-1]))}x{rng.choice(['f16', 'bf16', 'f32'])}>"
             self.arguments.append(f"%{name}_new: {rows[name]}")
+        descales = {}
+        for name in appended * any("xf8E" in pool for pool in pools.values()):
+            self.dims.append(rng.choice([(1,), (tokens[0], "Hkv")]) if len(tokens) == 2 else (1,))
+            descales[name] = f"tensor<{'x'.join(str(d) if d == 1 else size(d) for d in self.dims[-1])}xf32>"
+            self.arguments.append(f"%{name}_descale: {descales[name]}")
         for group in rng.choice([[appended], [[name] for name in appended]]):
             news, olds, afters = ([f"%{name}_{kind}" for name in group] for kind in ("new", "pool", "after"))
             types = [", ".join(types[name] for name in group) for types in (rows, pools)]
-            self.lines += f"  {', '.join(afters)} = attn.append {', '.join(news)} into {', '.join(olds)} slots(%slots : {slots}) : {types[0]} into {types[1]}\n"
+            scales = ", ".join(f"%{name}_descale" for name in group), ", ".join(descales.get(name, "") for name in group)
+            descale = f" descale({scales[0]} : {scales[1]})" if descales else ""
+            self.lines += f"  {', '.join(afters)} = attn.append {', '.join(news)} into {', '.join(olds)} slots(%slots : {slots}){descale} : {types[0]} into {types[1]}\n"
         for name in pools:
             # The CPU may read a pool as it was.
             is_new = name in appended and rng.random() < 0.95
@@ -139,13 +146,14 @@ def write_append(rng, folder):
     sizes, is_static = {**draw_sizes(rng), "P": rng.choice([0, 1, 2, 5]), "page": rng.choice([1, 3, 16, 64])}, rng.random() < 0.3
     size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv") else "?"  # noqa: E731
     dims = {"k": ("P", "Hkv", "page", "D"), "v": ("P", "Hkv", "page", "Dv")}
-    pools = {name: f"tensor<{'x'.join(map(size, dims[name]))}x{rng.choice(['f16', 'bf16', 'f32'])}>" for name in dims}
+    elements = rng.choice([["f16", "bf16", "f32"], ["f8E4M3FN", "f8E5M2"]])
+    pools = {name: f"tensor<{'x'.join(map(size, dims[name]))}x{rng.choice(elements)}>" for name in dims}
     append = Append(rng, pools, sizes, size)
     names, types = (", ".join(parts) for parts in zip(*(append.returned or append.results)))
     arguments = ", ".join([f"%{name}_pool: {pools[name]}" for name in pools] + append.arguments)
     path = Path(folder, "case.mlir")
     path.write_text(f"func.func @append({arguments}) -> ({types}) {{\n{append.lines}  return {names} : {types}\n}}\n")
-    shapes = ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate([*dims.values(), *append.dims]))
+    shapes = ",".join(f"arg{i}={'x'.join(str(sizes.get(dim, dim)) for dim in shape)}" for i, shape in enumerate([*dims.values(), *append.dims]) if shape != (1,))
     return path, [f"--random={rng.randrange(100)}", *([] if is_static else ["--shape", shapes])]
 
 

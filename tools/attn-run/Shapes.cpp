@@ -256,6 +256,11 @@ void ShapeResolver::nameByAppend(AppendOp append, const std::string &suffix) {
     for (unsigned dim = 0; dim < rank; ++dim)
       tie(rows, AppendOp::getRowDim(dim), tokens[dim]);
   }
+  for (Value descale : append.getDescales())
+    if (cast<ShapedType>(descale.getType()).getRank() == 2) {
+      tie(descale, kBatch, tokens[0]);
+      tie(descale, kHead, pool[kHead]);
+    }
 }
 
 void ShapeResolver::nameByBackward(AttentionBackwardOp backward,

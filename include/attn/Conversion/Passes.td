@@ -363,13 +363,16 @@ def ConvertAttnToTile : Pass<"convert-attn-to-tile", "::mlir::ModuleOp"> {
 //===----------------------------------------------------------------------===//
 
 def ExpandFloat8 : Pass<"attn-expand-float8"> {
-  let summary = "arith.extf of 8-bit floats by integer ops";
+  let summary = "arith.extf and arith.truncf of 8-bit floats by integer ops";
   let description = [{
     LLVM has no 8-bit floats: `arith.extf` from f8E4M3FN and f8E5M2 becomes shifts
     of the bits to those of an f16, which any host widens. All of their values are
-    exact in f16; NaN stays NaN.
+    exact in f16; NaN stays NaN. `arith.truncf` to them becomes shifts and sums of
+    the bits of an f32, which round to nearest, ties to even; what is beyond the
+    largest number becomes infinity, or the NaN of f8E4M3FN.
 
-    Requires: nothing. Ensures: no `arith.extf` of these types is left.
+    Requires: nothing. Ensures: no `arith.extf` of these types is left, and no
+    `arith.truncf` to them but of f64.
 
     Example:
     ```mlir

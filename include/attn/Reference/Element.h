@@ -25,6 +25,10 @@ namespace reference {
 /// no infinity: NaN). NaN stays NaN; i1 gives 0 or 1 (non-zero).
 double roundToElement(double value, ElementType type);
 
+/// value / descale in f32, no further than the largest finite number of `type`,
+/// rounded to it: what stands for `value` with that descale. NaN stays NaN.
+double quantize(double value, double descale, ElementType type);
+
 /// The nearest tf32 (8 bits of exponent, 10 of fraction), ties away from zero,
 /// as PTX's cvt.rna.tf32 gives; NaN and infinities as they are.
 double roundToTf32(double value);

@@ -7,9 +7,14 @@
 #include "Append.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
+#include "attn/Dialect/Attn/Utils/GenericBuilder.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -36,7 +41,7 @@ class PoolAppender {
 public:
   PoolAppender(OpBuilder &builder, AppendOp op, unsigned number)
       : builder(builder), op(op), loc(op.getLoc()), rows(op.getRows()[number]),
-        pool(op.getPools()[number]),
+        pool(op.getPools()[number]), descale(op.getDescale(number)),
         slotRank(cast<ShapedType>(op.getSlots().getType()).getRank()) {}
 
   Value emit() { return emitLoops(builder, pool, {}); }
@@ -45,6 +50,7 @@ private:
   Value emitLoops(OpBuilder &b, Value into, SmallVector<Value> token);
   Value emitToken(OpBuilder &b, Value into, ValueRange token);
   Value emitRow(OpBuilder &b, ValueRange token);
+  Value emitQuantized(OpBuilder &b, Value row, ValueRange token, Type element);
   Value getSize(OpBuilder &b, Value tensor, unsigned dim) {
     return getValueOrCreateConstantIndexOp(b, loc, getDim(b, loc, tensor, dim));
   }
@@ -52,7 +58,7 @@ private:
   OpBuilder &builder;
   AppendOp op;
   Location loc;
-  Value rows, pool;
+  Value rows, pool, descale;
   size_t slotRank;
 };
 } // namespace
@@ -73,7 +79,27 @@ Value PoolAppender::emitRow(OpBuilder &b, ValueRange token) {
   SmallVector<OpFoldResult> ones(type.getRank(), b.getIndexAttr(1));
   Value slice =
       tensor::ExtractSliceOp::create(b, loc, row, rows, offsets, sizes, ones);
-  return emitRounded(b, loc, slice, getElementTypeOrSelf(pool.getType()));
+  Type element = getElementTypeOrSelf(pool.getType());
+  return descale ? emitQuantized(b, slice, token, element)
+                 : emitRounded(b, loc, slice, element);
+}
+
+/// `row`, [Hkv, D], divided by the descale, in 8 bits.
+Value PoolAppender::emitQuantized(OpBuilder &b, Value row, ValueRange token,
+                                  Type element) {
+  bool isOfHeads = cast<ShapedType>(descale.getType()).getRank() == 2;
+  Value init = tensor::EmptyOp::create(
+      b, loc, tensor::getMixedSizes(b, loc, row), element);
+  ImplicitLocOpBuilder builder(loc, b);
+  return buildGeneric(builder, row, {{0, 1}}, init, {0, 1}, [&](ValueRange in) {
+    SmallVector<Value> at;
+    if (isOfHeads)
+      at = {token.front(), linalg::IndexOp::create(builder, 0)};
+    else
+      at = {arith::ConstantIndexOp::create(builder, 0)};
+    Value divisor = tensor::ExtractOp::create(builder, descale, at);
+    return quantize(builder, loc, in.front(), divisor, element);
+  });
 }
 
 /// `into` with the row of `token`, if it has a slot in the pool. Negative

@@ -78,6 +78,17 @@ struct InsertLowering : TileOpLowering<InsertOp> {
   }
 };
 
+/// An 8-bit float is its byte.
+struct ByteLowering : OpConversionPattern<arith::BitcastOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult
+  matchAndRewrite(arith::BitcastOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, adaptor.getIn());
+    return success();
+  }
+};
+
 struct AtomicAddLowering : TileOpLowering<AtomicAddOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
@@ -414,8 +425,8 @@ private:
 
 void attn::tile::populateGlobalMemoryPatterns(TypeConverter &converter,
                                               RewritePatternSet &patterns) {
-  patterns
-      .add<DimLowering, ExtractLowering, InsertLowering, AtomicAddLowering,
-           LookupLowering, LoadColumnLowering, LoadRowLowering, StoreLowering>(
-          converter, patterns.getContext());
+  patterns.add<DimLowering, ExtractLowering, InsertLowering, ByteLowering,
+               AtomicAddLowering, LookupLowering, LoadColumnLowering,
+               LoadRowLowering, StoreLowering>(converter,
+                                               patterns.getContext());
 }

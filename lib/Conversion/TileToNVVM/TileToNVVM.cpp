@@ -106,6 +106,8 @@ private:
     target.addIllegalDialect<AttnTileDialect, gpu::GPUDialect,
                              math::MathDialect>();
     target.addIllegalOp<cf::AssertOp>();
+    target.addDynamicallyLegalOp<arith::BitcastOp>(
+        [&](arith::BitcastOp op) { return converter.isLegal(op); });
     target.addLegalDialect<arith::ArithDialect, LLVM::LLVMDialect,
                            NVVM::NVVMDialect, ptx::AttnPTXDialect>();
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,

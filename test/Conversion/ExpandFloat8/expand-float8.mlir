@@ -37,3 +37,25 @@ func.func @others(%x: f16) -> f32 {
   %y = arith.extf %x : f16 to f32
   return %y : f32
 }
+
+// An f32 rounded on its bits: normal numbers, those below them by a sum, NaN, the sign.
+// CHECK-LABEL: @narrow
+// CHECK-SAME: (%[[X:.*]]: f32)
+// CHECK: %[[BITS:.*]] = arith.bitcast %[[X]] : f32 to i32
+// CHECK: %[[SUM:.*]] = arith.addf %{{.*}}, %{{.*}} : f32
+// CHECK: %[[NORMAL:.*]] = arith.minui
+// CHECK: arith.select
+// CHECK: %[[BYTE:.*]] = arith.trunci %{{.*}} : i32 to i8
+// CHECK: arith.bitcast %[[BYTE]] : i8 to f8E4M3FN
+func.func @narrow(%x: f32) -> f8E4M3FN {
+  %y = arith.truncf %x : f32 to f8E4M3FN
+  return %y : f8E4M3FN
+}
+
+// Of f64 it would be rounded twice.
+// CHECK-LABEL: @narrow_f64
+// CHECK: arith.truncf %{{.*}} : f64 to f8E5M2
+func.func @narrow_f64(%x: f64) -> f8E5M2 {
+  %y = arith.truncf %x : f64 to f8E5M2
+  return %y : f8E5M2
+}

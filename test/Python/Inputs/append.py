@@ -5,13 +5,19 @@ import random
 import unittest
 
 import attn_mlir
-from attn_mlir.runtime.host_array import HostArray, round_to
+from attn_mlir.runtime.host_array import HostArray, decode_float8, round_to
 
 generator = random.Random(7)
 
 
 def normal(dtype, *shape):
     return HostArray.of(dtype, shape, [round_to(generator.gauss(0, 1), dtype) for _ in range(math.prod(shape))])
+
+
+def nearest_byte(x):
+    """Of f8E4M3FN, no further than its largest number; of two as near the even one."""
+    code = min(range(127), key=lambda code: (abs(decode_float8(code, "f8E4M3FN") - min(abs(x), 448)), code & 1))
+    return code | (128 if x < 0 else 0)
 
 
 class Append(unittest.TestCase):
@@ -74,6 +80,50 @@ class Append(unittest.TestCase):
         }.items():
             with self.assertRaisesRegex(attn_mlir.BindingError, message):
                 attn_mlir.append(*arguments)
+
+    def test_quantised(self):
+        """Wider rows in pools of 8 bits, divided by the scales that the attention multiplies by."""
+        pages, page, heads, dim = 5, 4, 2, 32
+        q, rows = normal("f16", 2, 4, 1, dim), [normal("f32", 2, heads, 1, dim) for _ in range(2)]
+        table, lengths = HostArray.of("i32", (2, 2), [4, 1, 0, -1]), HostArray.of("i32", (2,), [5, 1])
+        slots = HostArray.of("i64", (2, 1), [4, 0])
+        scales = {"k_scale": 0.25, "v_scale": HostArray.of("f32", (2, heads), [0.5, 0.75, 1.5, 0.001])}
+        shape = (pages, heads, page, dim)
+        stored = [generator.choice((0, 128)) + generator.randrange(72) for _ in range(math.prod(shape))]
+
+        def expected(new, divisors):
+            data = bytearray(stored)
+            for token, slot in ((0, 4), (1, 0)):
+                for h in range(heads):
+                    at = ((slot // page * heads + h) * page + slot % page) * dim
+                    row = new.values()[(token * heads + h) * dim :][:dim]
+                    data[at : at + dim] = bytes(nearest_byte(round_to(x / divisors[token * heads + h], "f32")) for x in row)
+            return HostArray("f8E4M3FN", shape, data)
+
+        def pools_before():
+            return [HostArray("f8E4M3FN", shape, bytearray(stored)) for _ in range(2)]
+
+        after = [expected(rows[0], [0.25] * 4), expected(rows[1], scales["v_scale"].values())]
+        for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
+            pools = pools_before()
+            plain = attn_mlir.decode(q, *after, table, lengths, **scales, **where)
+            output = attn_mlir.decode(q, *pools, table, lengths, k_new=rows[0], v_new=rows[1], slots=slots, **scales, **where)
+            self.assertEqual([pool.data for pool in pools], [pool.data for pool in after])
+            self.assertEqual(output.data, plain.data)
+            pools = pools_before()
+            attn_mlir.append(*rows, *pools, slots, **scales, **where)
+            self.assertEqual([pool.data for pool in pools], [pool.data for pool in after])
+        flat = [HostArray(new.dtype, (2, heads, dim), new.data) for new in rows]
+        tokens, bytes_of = HostArray.of("i64", (2,), [4, 0]), [HostArray("f8E4M3FN", (2, heads, 1, dim), bytearray(2 * heads * dim))] * 2
+        for message, arguments, given in (
+            (r"v_scale: expected f32 of shape \[1\] for slots of rank 1, got f32 of \[2, 2\]", (*flat, *pools, tokens), scales),
+            (r"k_scale: expected f32 of shape \[1\] or \[2, 2\] for slots of rank 2, got f16 of \[1\]", (*rows, *pools, slots), {"k_scale": normal("f16", 1)}),
+            ("expected k_new and v_new of their pools' types, or both wider", (rows[0], bytes_of[1], *pools, slots), {}),
+            ("expected no k_scale or v_scale but with pools of 8 bits and wider rows", (*bytes_of, *pools, slots), scales),
+            ("k_new: expected dtype f8E4M3FN, that of k_pool, or one of f16, bf16, f32, got f64", (normal("f64", 2, heads, 1, dim), rows[1], *pools, slots), {}),
+        ):
+            with self.assertRaisesRegex(attn_mlir.BindingError, message):
+                attn_mlir.append(*arguments, **given)
 
 
 if __name__ == "__main__":

@@ -133,11 +133,9 @@ class Cache8(unittest.TestCase):
         table, lengths = HostArray.of("i32", (4, 1), [0] * 4), HostArray.of("i32", (4,), [1] * 4)
         three, one = HostArray.of("f32", (3,), [1, 1, 1]), HostArray.of("f32", (1,), [1])
         contiguous = stored("f8E4M3FN", (4, self.key_heads, 7, self.dim))
-        new = [normal("f16", 1, self.key_heads, dim) for dim in (self.dim, self.value_dim)]
         wrong = (
             (lambda: attn_mlir.decode(query, pools[0], other[1], table, lengths), "value: expected dtype f8E4M3FN, that of key, got f8E5M2"),
             (lambda: attn_mlir.decode(query, *pools, table, lengths, k_scale=three), r"key_descale: expected f32 of \(1,\) or \(4, 2\), got f32 of \(3,\)"),
-            (lambda: attn_mlir.append(*new, *pools, HostArray.of("i32", (1,), [0])), "k_new: expected dtype f8E4M3FN, that of k_pool, since nothing is rounded to 8 bits, got f16"),
             (lambda: attn_mlir.attention(query, query, query, descale=(three, three)), "expected inputs of f8E4M3FN or f8E5M2 with descale, got f16"),
             (lambda: attn_mlir.attention(query, contiguous, contiguous, descale=(one,) * 3), "beside a query of f16, got three"),
         )

@@ -80,6 +80,9 @@ static void addOperands(TiledAttention &attention, AppendOp append,
       if (operand.tensor == pool) {
         operand.appended = result;
         addInput(attention, "new_" + operand.name, rows, 1);
+        if (Value descale =
+                append.getDescale(cast<OpResult>(result).getResultNumber()))
+          addInput(attention, "descale_" + operand.name, descale, 1);
         break;
       }
   }

@@ -14,6 +14,7 @@
 #include "Launch/PrologueKernels.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 
 using namespace mlir;
 using namespace attn;
@@ -30,8 +31,9 @@ public:
 private:
   void findRow(Value number);
   void findPlace();
-  void copyRow(Value rows, Value pool);
-  void copyElement(Value rows, Value pool, Value column);
+  Value readDescale(Value descale);
+  void copyRow(Value rows, Value pool, Value descale);
+  void copyElement(Value rows, Value pool, Value descale, Value column);
   void onlyIf(Value condition, llvm::function_ref<void()> body);
 
   template <typename OpTy>
@@ -79,8 +81,21 @@ void AppendKernelBuilder::findPlace() {
   rowInPage = create<arith::RemUIOp>(slot, rows);
 }
 
+/// Of the row's batch and head; null for null.
+Value AppendKernelBuilder::readDescale(Value descale) {
+  if (!descale)
+    return Value();
+  Value memory = values.lookup(descale);
+  SmallVector<Value> indices = {toI64(constant(0))};
+  if (cast<tile::GlobalType>(memory.getType()).getRank() == 2)
+    indices = {toI64(token.front()), toI64(head)};
+  return tile::ExtractOp::create(builder, loc, builder.getF32Type(), memory,
+                                 indices);
+}
+
 /// Rounded once: f32 holds what the narrower types do.
-void AppendKernelBuilder::copyElement(Value rows, Value pool, Value column) {
+void AppendKernelBuilder::copyElement(Value rows, Value pool, Value descale,
+                                      Value column) {
   auto from = cast<tile::GlobalType>(rows.getType());
   Type to = cast<tile::GlobalType>(pool.getType()).getElementType();
   SmallVector<Value> source(from.getRank());
@@ -93,22 +108,24 @@ void AppendKernelBuilder::copyElement(Value rows, Value pool, Value column) {
   Type f32 = builder.getF32Type();
   if (element.getType() != to && element.getType() != f32)
     element = arith::ExtFOp::create(builder, loc, f32, element);
-  if (element.getType() != to)
+  if (descale)
+    element = quantize(builder, loc, element, descale, to);
+  else if (element.getType() != to)
     element = arith::TruncFOp::create(builder, loc, to, element);
   tile::InsertOp::create(
       builder, loc, element, pool,
       ValueRange{page, toI64(head), rowInPage, toI64(column)});
 }
 
-void AppendKernelBuilder::copyRow(Value rows, Value pool) {
+void AppendKernelBuilder::copyRow(Value rows, Value pool, Value descale) {
   int64_t columns = cast<tile::GlobalType>(pool.getType()).getShape()[kHeadDim];
   for (int64_t slice = 0; slice < columns; slice += kLanes) {
     Value column = create<arith::AddIOp>(lane, constant(slice));
     if (slice + kLanes <= columns)
-      copyElement(rows, pool, column);
+      copyElement(rows, pool, descale, column);
     else
       onlyIf(isBelow(column, constant(columns)),
-             [&] { copyElement(rows, pool, column); });
+             [&] { copyElement(rows, pool, descale, column); });
   }
 }
 
@@ -140,8 +157,9 @@ LogicalResult AppendKernelBuilder::build(StringRef name) {
     // As a number without a sign, -1 is not below it.
     onlyIf(isBelow(slot, capacity), [&] {
       findPlace();
-      for (auto [rows, into] : llvm::zip_equal(op.getRows(), op.getPools()))
-        copyRow(values.lookup(rows), values.lookup(into));
+      for (auto [i, pool] : llvm::enumerate(op.getPools()))
+        copyRow(values.lookup(op.getRows()[i]), values.lookup(pool),
+                readDescale(op.getDescale(i)));
     });
   });
   tile::ReturnOp::create(builder, loc);

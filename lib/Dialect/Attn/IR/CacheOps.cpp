@@ -43,6 +43,28 @@ LogicalResult PagedOp::verify() {
   return diag;
 }
 
+/// append_c5
+static LogicalResult verifyDescaleOf(AppendOp op, unsigned number) {
+  auto rows = cast<ShapedType>(op.getRows()[number].getType());
+  auto pool = cast<ShapedType>(op.getPools()[number].getType());
+  auto slots = cast<ShapedType>(op.getSlots().getType());
+  Type wide = rows.getElementType();
+  if (!isFloat8(pool) || !(wide.isF16() || wide.isBF16() || wide.isF32()))
+    return op.emitOpError()
+           << "expected rows of f16, bf16 or f32 and a pool of f8E4M3FN or "
+              "f8E5M2 with descale, got "
+           << wide << " and " << pool.getElementType();
+  Type type = op.getDescale(number).getType();
+  if (slots.getRank() == 1 && cast<ShapedType>(type).getRank() != 1)
+    return op.emitOpError()
+           << "expected descales of rank 1 with slots [T], whose rows have no "
+              "batch, got "
+           << type;
+  return verifyDescale(op, ("the descale of pool #" + Twine(number)).str(),
+                       type, rows.getDimSize(0),
+                       rows.getDimSize(AppendOp::kRowHead));
+}
+
 /// append_c2 of rows [T, Hkv, D] or [B, Hkv, M, D]
 static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
   auto rows = cast<ShapedType>(op.getRows()[number].getType());
@@ -54,12 +76,12 @@ static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
            << "expected " << name << " to have rank " << slots.getRank() + 2
            << " for slots of rank " << slots.getRank() << ", got " << rows;
   // append_c4
-  if ((isFloat8(pool) || isFloat8(rows)) &&
+  if (op.getDescales().empty() && (isFloat8(pool) || isFloat8(rows)) &&
       rows.getElementType() != pool.getElementType())
     return op.emitOpError()
            << "expected " << name << " of " << pool.getElementType()
-           << ", that of its pool, since nothing is rounded to 8 bits or from "
-              "them, got "
+           << ", that of its pool, since nothing is rounded to 8 bits without "
+              "descale or from them, got "
            << rows.getElementType();
   for (int64_t dim = 0; dim < slots.getRank(); ++dim) {
     unsigned of = AppendOp::getRowDim(dim);
@@ -83,9 +105,14 @@ LogicalResult AppendOp::verify() {
     return emitOpError() << "expected new rows for each of one or more pools, "
                             "got "
                          << getRows().size() << " for " << getPools().size();
+  if (size_t descales = getDescales().size();
+      descales != 0 && descales != getPools().size())
+    return emitOpError() << "expected a descale for each of "
+                         << getPools().size() << " pools, got " << descales;
   auto first = cast<ShapedType>(getPools().front().getType());
   for (auto [number, value] : llvm::enumerate(getPools())) {
-    if (failed(verifyNewRows(*this, number)))
+    if (failed(verifyNewRows(*this, number)) ||
+        (!getDescales().empty() && failed(verifyDescaleOf(*this, number))))
       return failure();
     // append_c3
     auto pool = cast<ShapedType>(value.getType());

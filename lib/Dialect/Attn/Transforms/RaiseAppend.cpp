@@ -104,7 +104,8 @@ static AppendOp raiseUpdates(ArrayRef<tensor::InsertSliceOp> updates) {
     types.push_back(update.getType());
   }
   auto append = AppendOp::create(builder, last.getLoc(), types, rows, pools,
-                                 emitSlots(builder, last));
+                                 emitSlots(builder, last),
+                                 /*descales=*/ValueRange());
   for (auto [number, result] : llvm::enumerate(append.getResults())) {
     tensor::InsertSliceOp update = updates[number];
     update.getResult().replaceAllUsesWith(result);

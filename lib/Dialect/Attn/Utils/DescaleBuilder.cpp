@@ -72,6 +72,24 @@ Value attn::sliceDescale(OpBuilder &builder, Location loc, Value descale,
       ArrayRef<OpFoldResult>{one, one}, ArrayRef<OpFoldResult>{one, one});
 }
 
+Value attn::quantize(OpBuilder &builder, Location loc, Value number,
+                     Value descale, Type to) {
+  Type f32 = builder.getF32Type();
+  if (number.getType() != f32)
+    number = arith::ExtFOp::create(builder, loc, f32, number);
+  Value result = arith::DivFOp::create(builder, loc, number, descale);
+  APFloat largest =
+      APFloat::getLargest(cast<FloatType>(to).getFloatSemantics());
+  double limit = largest.convertToDouble();
+  auto bound = [&](double value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getF32FloatAttr(value));
+  };
+  result = arith::MinimumFOp::create(builder, loc, result, bound(limit));
+  result = arith::MaximumFOp::create(builder, loc, result, bound(-limit));
+  return arith::TruncFOp::create(builder, loc, to, result);
+}
+
 Value attn::getValueDescale(AttentionOp op) {
   return op.getDescales().empty() ? Value() : op.getDescales().back();
 }

@@ -121,8 +121,10 @@ static std::vector<TracedLaunch> getLaunches(KernelOp kernel) {
     stages = std::max(stages, type.getStages());
   });
   if (auto schedule = kernel.getSchedule()) {
-    tileM = schedule->getTileM();
-    tileN = schedule->getTileN();
+    if (schedule->getTileM() != ScheduleAttr::kNotChosen)
+      tileM = schedule->getTileM();
+    if (schedule->getTileN() != ScheduleAttr::kNotChosen)
+      tileN = schedule->getTileN();
   }
   auto ctas = static_cast<int64_t>(kernel.getClusterCtas().value_or(1));
   // A persistent cluster that is alone has all tiles, others their own.

@@ -75,7 +75,7 @@ func.func @pages(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf16>, %vp: tensor
 
 // append_c4
 func.func @quantise(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf8E4M3FN>, %s: tensor<4xi32>) {
-  // expected-error @+1 {{expected rows #0 of 'f8E4M3FN', that of its pool, since nothing is rounded to 8 bits or from them, got 'f16'}}
+  // expected-error @+1 {{expected rows #0 of 'f8E4M3FN', that of its pool, since nothing is rounded to 8 bits without descale or from them, got 'f16'}}
   %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xf8E4M3FN>
   return
 }
@@ -84,7 +84,43 @@ func.func @quantise(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf8E4M3FN>, %s:
 
 // append_c4
 func.func @other_bytes(%k: tensor<4x2x64xf8E5M2>, %kp: tensor<8x2x16x64xf8E4M3FN>, %s: tensor<4xi32>) {
-  // expected-error @+1 {{expected rows #0 of 'f8E4M3FN', that of its pool, since nothing is rounded to 8 bits or from them, got 'f8E5M2'}}
+  // expected-error @+1 {{expected rows #0 of 'f8E4M3FN', that of its pool, since nothing is rounded to 8 bits without descale or from them, got 'f8E5M2'}}
   %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xf8E5M2> into tensor<8x2x16x64xf8E4M3FN>
+  return
+}
+
+// -----
+
+// append_c5
+func.func @descales(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf8E4M3FN>, %s: tensor<4xi32>, %d: tensor<1xf32>) {
+  // expected-error @+1 {{expected a descale for each of 1 pools, got 2}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) descale(%d, %d : tensor<1xf32>, tensor<1xf32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xf8E4M3FN>
+  return
+}
+
+// -----
+
+// append_c5
+func.func @wide_pool(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xbf16>, %s: tensor<4xi32>, %d: tensor<1xf32>) {
+  // expected-error @+1 {{expected rows of f16, bf16 or f32 and a pool of f8E4M3FN or f8E5M2 with descale, got 'f16' and 'bf16'}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) descale(%d : tensor<1xf32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xbf16>
+  return
+}
+
+// -----
+
+// append_c5
+func.func @no_batch(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf8E5M2>, %s: tensor<4xi32>, %d: tensor<4x2xf32>) {
+  // expected-error @+1 {{expected descales of rank 1 with slots [T], whose rows have no batch, got 'tensor<4x2xf32>'}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) descale(%d : tensor<4x2xf32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xf8E5M2>
+  return
+}
+
+// -----
+
+// append_c5
+func.func @descale_heads(%k: tensor<4x2x1x64xf16>, %kp: tensor<8x2x16x64xf8E5M2>, %s: tensor<4x1xi32>, %d: tensor<4x3xf32>) {
+  // expected-error @+1 {{expected the descale of pool #0 dimension Hkv to be 2 as in the inputs, got 3}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4x1xi32>) descale(%d : tensor<4x3xf32>) : tensor<4x2x1x64xf16> into tensor<8x2x16x64xf8E5M2>
   return
 }

@@ -17,3 +17,10 @@ func.func @by_batch(%k: tensor<2x?x3x64xbf16>, %cache: tensor<2x?x?x64xbf16>, %s
   %0 = attn.append %k into %cache slots(%s : tensor<2x3xi64>) : tensor<2x?x3x64xbf16> into tensor<2x?x?x64xbf16>
   return %0 : tensor<2x?x?x64xbf16>
 }
+
+// CHECK-LABEL: func @quantised
+// CHECK: attn.append %arg0 into %arg1 slots(%arg2 : tensor<2x3xi64>) descale(%arg3 : tensor<2x?xf32>) : tensor<2x?x3x64xbf16> into tensor<2x?x?x64xf8E4M3FN>
+func.func @quantised(%k: tensor<2x?x3x64xbf16>, %cache: tensor<2x?x?x64xf8E4M3FN>, %s: tensor<2x3xi64>, %d: tensor<2x?xf32>) -> tensor<2x?x?x64xf8E4M3FN> {
+  %0 = attn.append %k into %cache slots(%s : tensor<2x3xi64>) descale(%d : tensor<2x?xf32>) : tensor<2x?x3x64xbf16> into tensor<2x?x?x64xf8E4M3FN>
+  return %0 : tensor<2x?x?x64xf8E4M3FN>
+}

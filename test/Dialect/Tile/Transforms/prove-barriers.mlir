@@ -3,6 +3,8 @@
 // RUN: sed '/^attn_tile.kernel/,/^}/{/RELEASE/d}' %s | not attn-opt --attn-tile-prove-barriers 2>&1 | FileCheck %s --check-prefix=RELEASE
 // RELEASE: error: deadlock: the producer of CTA 0 waits for stage 0 of the mbarriers at 32784 of CTA 0; warpgroup 0 of CTA 0 waits for stage 0 of the mbarriers at 32768 of CTA 0
 // RELEASE: note: with 128 rows, 192 keys, CTA 0
+// A schedule that chooses no tiles changes nothing.
+// RUN: sed '/^attn_tile.kernel/,/^}/{/RELEASE/d}; s/producer_warps = 4 : i64}/producer_warps = 4 : i64, schedule = #attn.schedule<output_tile = true>}/' %s | not attn-opt --attn-tile-prove-barriers 2>&1 | FileCheck %s --check-prefix=RELEASE
 // RUN: sed '/^attn_tile.kernel/,/^}/{/FREE/d}' %s | not attn-opt --attn-tile-prove-barriers 2>&1 | FileCheck %s --check-prefix=FREE
 // FREE: error: the arrival may count for the phase before: stage 0 of the mbarriers at 32768 of CTA 0
 // RUN: sed '/^attn_tile.kernel/,/^}/{/THERE/d}' %s | not attn-opt --attn-tile-prove-barriers 2>&1 | FileCheck %s --check-prefix=THERE

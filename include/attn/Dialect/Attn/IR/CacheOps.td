@@ -56,8 +56,15 @@ def AppendOp : Attn_Op<"append", [
   let description = [{
     Row `t` of `rows`, of each head, goes to row `slots[t] mod page` of page
     `floor(slots[t] / page)` of the pool [pages, Hkv, page, D], rounded to the
-    pool's type, of 8 bits to a pool of the same; a slot of -1 is skipped. With slots [T] rows are [T, Hkv, D],
-    with slots [B, M] they are [B, Hkv, M, D]. Keys and values have slots, pages
+    pool's type, of 8 bits to a pool of the same; a slot of -1 is skipped. With
+    slots [T] rows are [T, Hkv, D], with slots [B, M] they are [B, Hkv, M, D].
+
+    Wider rows become those of pools of 8 bits with `descale`, one for each
+    pool: what is stored is row / descale, no further than the largest finite
+    number, so that descale * pool stands for the row, as in an attention with
+    that descale. Each is [1], or [B, Hkv] with slots [B, M].
+
+    Keys and values have slots, pages
     and heads in common. Results are the pools with the new rows; a cache
     [B, Hkv, N, D] is a pool with a page for each batch.
 
@@ -75,10 +82,12 @@ def AppendOp : Attn_Op<"append", [
                                            Attn_Tensor<Attn_Input, 4>]>>:$rows,
                        Variadic<Attn_Tensor<Attn_Input, 4>>:$pools,
                        AnyTypeOf<[Attn_Tensor<Attn_Int, 1>,
-                                  Attn_Tensor<Attn_Int, 2>]>:$slots);
+                                  Attn_Tensor<Attn_Int, 2>]>:$slots,
+                       Variadic<Attn_Descale>:$descales);
   let results = (outs Variadic<Attn_Tensor<Attn_Input, 4>>:$results);
   let assemblyFormat = [{
-    $rows `into` $pools `slots` `(` $slots `:` type($slots) `)` attr-dict
+    $rows `into` $pools `slots` `(` $slots `:` type($slots) `)`
+    (`descale` `(` $descales^ `:` type($descales) `)`)? attr-dict
     `:` type($rows) `into` type($pools)
   }];
   let extraClassDeclaration = [{
@@ -89,6 +98,10 @@ def AppendOp : Attn_Op<"append", [
     static constexpr unsigned kRowHead = 1;
     /// The dimension of `rows` that dimension `dim` of the slots is.
     static unsigned getRowDim(unsigned dim) { return dim == 0 ? 0 : 2; }
+    /// What the rows of a pool are divided by; null: they are not.
+    ::mlir::Value getDescale(unsigned pool) {
+      return getDescales().empty() ? ::mlir::Value() : getDescales()[pool];
+    }
   }];
   let hasVerifier = 1;
 }

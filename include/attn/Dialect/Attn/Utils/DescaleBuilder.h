@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Descales never touch a tile: those of query and key are a factor of the
-// scores, that of the value a factor of the output.
+// scores, that of the value a factor of the output. New rows of a cache are
+// divided by them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +45,12 @@ mlir::Value readDescale(mlir::OpBuilder &builder, NormalizeOp normalize);
 mlir::Value sliceDescale(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value descale, mlir::OpFoldResult batch,
                          mlir::OpFoldResult queryHead, mlir::Value group);
+
+/// `number`, f16, bf16 or f32, divided by `descale`, f32, in f32, no further
+/// than the largest finite number of `to`, f8E4M3FN or f8E5M2, rounded to
+/// nearest, ties to even. NaN stays NaN.
+mlir::Value quantize(mlir::OpBuilder &builder, mlir::Location loc,
+                     mlir::Value number, mlir::Value descale, mlir::Type to);
 
 } // namespace attn
 
