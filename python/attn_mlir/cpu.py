@@ -33,17 +33,6 @@ SMALL_WORK = 4 << 20
 #: Layouts of arguments that a kernel keeps checked.
 MAX_CALLS = 256
 
-_is_child = False
-
-
-def forget_threads():
-    """In the child of a fork: the threads of the pool are its parent's."""
-    global _is_child
-    _is_child = True
-
-
-os.register_at_fork(after_in_child=forget_threads)
-
 
 class Layout(ctypes.Structure):
     """AttnCpuLayout."""
@@ -218,10 +207,9 @@ def contiguous_rows(view: ArrayView) -> ArrayView:
 
 
 def threads_for(views: Sequence[ArrayView]) -> int:
-    """As many as torch uses, where it is imported, or as OMP_NUM_THREADS asks for, else 0, for all cores; one for little work, and
-    in the child of a fork. Query, key and value are the first."""
+    """As many as torch uses, where it is imported, or as OMP_NUM_THREADS asks for, else 0, for all cores; one for little work. Query, key and value are the first."""
     query, key = views[0].shape, views[1].shape
-    if _is_child or 2 * math.prod(query) * key[2] <= SMALL_WORK:
+    if 2 * math.prod(query) * key[2] <= SMALL_WORK:
         return 1
     torch = sys.modules.get("torch")
     given = torch.get_num_threads() if torch else os.environ.get("OMP_NUM_THREADS", "")

@@ -53,6 +53,7 @@ PASSES = """attn-convert-to-online attn-decompose-backward attn-decompose-masks 
 attn-decompose-prob-mod attn-expand-float8 attn-gather-pages attn-grad attn-grad=recompute attn-grad=recompute,lse-gradient attn-hoist-tile-buffers
 attn-insert-block-skipping attn-insert-device-asserts attn-outline=target=sm_90a,fallback attn-outline=target=sm_80,deterministic attn-pad-tiles
 attn-promote-to-f64 attn-raise attn-raise=allow-none,assume-visible-rows attn-raise=mask-threshold=N attn-raise-append attn-serialize-outer-loops
+attn-outline-parallel-loops attn-dispatch-parallel-calls
 attn-select-schedule=target=sm_80 attn-select-schedule=target=sm_90a attn-select-schedule=target=sm_100a,target-fields={smem-bytes=N}
 attn-select-schedule=target=cpu attn-share-attentions attn-split-finite-masks attn-split-finite-masks=mask-threshold=N attn-split-kv attn-tile
 attn-tile-allocate-shared-memory attn-tile-allocate-shared-memory=limit=N attn-tile-backward attn-tile-backward=tile-m=N,tile-n=N
@@ -60,7 +61,7 @@ attn-tile-bound-waits=tries=N attn-tile-overlap-products attn-tile-overlap-softm
 attn-tile-pipeline=stages=N attn-tile-prove-barriers attn-tile-specialize-warps attn-tile-specialize-warps=stages=N attn-tile-stage-fragments
 attn-tile-stage-stores attn-tile-widen-index attn-verify-normal-form=form=tensor attn-verify-normal-form=form=scheduled
 attn-verify-normal-form=form=tiled attn-verify-normal-form=form=tile convert-attn-tile-to-nvvm convert-attn-to-linalg
-convert-attn-to-linalg=round-factors convert-attn-to-tile attn-cpu-pipeline=threads=N attn-cpu-pipeline=bf16-dot attn-pipeline=target=sm_80
+convert-attn-to-linalg=round-factors convert-attn-to-tile attn-cpu-pipeline attn-cpu-pipeline=bf16-dot attn-pipeline=target=sm_80
 attn-pipeline=target=sm_90a,prove-barriers attn-pipeline=target=sm_100a,bounded-waits=N attn-reference-pipeline attn-reference-pipeline=promote
 canonicalize cse inline""".split()
 SHAPES = ["", "B=2,Hq=4,Hkv=2,M=33,N=70", "B=1,Hq=1,Hkv=1,M=1,N=1", "M=0,N=17", "B=1,H=2,M=9223372036854775807"]

@@ -29,9 +29,8 @@ static std::string getDigest(func::FuncOp function, const Options &options) {
   llvm::raw_string_ostream stream(text);
   stream << describeHost();
   stream << '\n'
-         << function.getName() << ' ' << options.threads << ' '
-         << static_cast<int>(options.raise) << ' ' << options.maskThreshold
-         << ' ' << options.assumeVisibleRows << '\n';
+         << function.getName() << ' ' << static_cast<int>(options.raise) << ' '
+         << options.maskThreshold << ' ' << options.assumeVisibleRows << '\n';
   function->getParentOfType<ModuleOp>().print(
       stream, OpPrintingFlags().printGenericOpForm());
   auto bytes = llvm::SHA256::hash(llvm::arrayRefFromStringRef(text));
@@ -76,10 +75,14 @@ attn::run::getCompiled(func::FuncOp function, const Options &options) {
   if (options.object.empty())
     return compileForCpu(function, CpuPath::Device, options);
   std::string origin = getDigest(function, options);
-  if (auto object = readObject(options.object, origin))
-    return CpuJit::load(function->getParentOfType<ModuleOp>(),
-                        function.getName(), function.getFunctionType(),
-                        std::move(*object));
+  if (auto object = readObject(options.object, origin)) {
+    auto jit =
+        CpuJit::load(function->getParentOfType<ModuleOp>(), function.getName(),
+                     function.getFunctionType(), std::move(*object));
+    if (succeeded(jit))
+      (*jit)->setNumThreads(static_cast<size_t>(options.threads));
+    return jit;
+  }
   auto jit = compileForCpu(function, CpuPath::Device, options);
   if (failed(jit) ||
       !writeObject("--object", options.object,

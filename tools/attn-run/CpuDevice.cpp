@@ -87,7 +87,6 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
     addRaising(pm, *module, options);
   if (isFused) {
     CpuPipelineOptions pipeline;
-    pipeline.threads = options.threads;
     pipeline.bf16Dot = llvm::sys::getHostCPUFeatures().lookup("avx512bf16");
     buildCpuPipeline(pm, pipeline);
   } else {
@@ -103,6 +102,9 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   if (path == CpuPath::Float64)
     signature = promoteSignature(signature);
   // Only the fused path runs more than once.
-  return CpuJit::compile(*module, function.getName(), signature,
-                         /*simplify=*/isFused, externals);
+  auto jit = CpuJit::compile(*module, function.getName(), signature,
+                             /*simplify=*/isFused, externals);
+  if (succeeded(jit))
+    (*jit)->setNumThreads(static_cast<size_t>(options.threads));
+  return jit;
 }

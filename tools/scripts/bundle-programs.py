@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Copies programs and the shared libraries they need into a folder that works wherever it lies.
 
-    bundle-programs.py FOLDER --patchelf PATCHELF [--loads LIBRARY] PROGRAM...
+    bundle-programs.py FOLDER --patchelf PATCHELF PROGRAM...
 
 FOLDER/bin gets the programs, FOLDER/lib those that are libraries and all that they need but glibc's, which every system has; they find each other
-relative to themselves; LIBRARY is one that they load when they need it; FOLDER/licenses the notices of their packages. Prints the wheel's platform tag, which names the oldest glibc that has all the symbols they use.
+relative to themselves; FOLDER/licenses the notices of their packages. Prints the wheel's platform tag, which names the oldest glibc that has all the symbols they use.
 """
 
 import argparse
@@ -61,13 +61,10 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("programs", nargs="+")
     parser.add_argument("--patchelf", required=True)
-    parser.add_argument("--loads", type=Path, action="append", default=[])
     a = parser.parse_args()
     needed = {}
     for program in a.programs:
         needed.update(libraries(program))
-    for library in a.loads:
-        needed.update({soname_of(library): str(library), **libraries(library)})
     own = {Path(program).resolve().parent for program in a.programs}
     needed = {name: path for name, path in needed.items() if Path(path).resolve().parent not in own}
     files = []

@@ -82,6 +82,3 @@ build_targets() {
   rm -f "$build.configure.log"
   ninja -C "$build" -j "$jobs" "$@" || die "the build failed"
 }
-
-# Options of bundle-programs.py for the libraries that attn-run loads with code that calls them.
-loaded_libraries() { sed -n 's/^ATTN_\(ASYNC_RUNTIME\|FLOAT16_UTILS\):[A-Z]*=/--loads /p' "$build/CMakeCache.txt"; }

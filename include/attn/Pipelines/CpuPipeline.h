@@ -9,9 +9,9 @@
 // ever stored.
 //
 // Calling convention: that of buildLinalgToLLVMStage (ReferencePipeline.h). The
-// code calls MLIR's async runtime (mlirAsyncRuntime*, libmlir_async_runtime) to
-// run row tiles on all cores, unless `threads` is 1, and memrefCopy
-// (libmlir_c_runner_utils) to cut off padded rows.
+// code calls attnParallelFor (attn/Support/Parallel.h) to run row tiles on
+// several cores, and memrefCopy (libmlir_c_runner_utils) to cut off
+// padded rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,11 +34,6 @@ struct CpuPipelineOptions
       *this, "schedule",
       llvm::cl::desc("Fields of the schedule that are given: 'tile_m=64'"),
       llvm::cl::init("")};
-  Option<int64_t> threads{
-      *this, "threads",
-      llvm::cl::desc("Shares the row tiles are split into; 0: one or more for "
-                     "each core, 1: no threads"),
-      llvm::cl::init(0)};
   Option<bool> bf16Dot{
       *this, "bf16-dot",
       llvm::cl::desc("Products of bf16 by AVX-512 BF16, which attn-run takes "

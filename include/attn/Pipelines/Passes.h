@@ -14,6 +14,9 @@ namespace attn {
 /// The attribute of an external function that holds its kernel.
 inline constexpr llvm::StringLiteral kernelAttrName = "attn.kernel";
 
+/// The attribute of a call of all trips of an outlined parallel loop.
+inline constexpr llvm::StringLiteral parallelAttrName = "attn.parallel";
+
 #define GEN_PASS_DECL
 #include "attn/Pipelines/Passes.h.inc"
 

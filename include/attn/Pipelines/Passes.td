@@ -112,8 +112,8 @@ def SerializeOuterLoopsPass
   let description = [{
     A parallel loop that holds another, or a call of a function that may, becomes
     a loop: of nested ones the inner, those of an attention's tiles, are the
-    parallel ones. On the CPU a task that waits for others holds a thread, and
-    were all threads to wait none would be left for what they wait for.
+    parallel ones. They have more trips, and on the CPU trips that run beside
+    others take no further threads.
 
     Requires: `scf.forall` on buffers. Ensures: no parallel loop runs within
     another.
@@ -133,6 +133,74 @@ def SerializeOuterLoopsPass
   let dependentDialects = ["::mlir::scf::SCFDialect"];
   let statistics = [
     Statistic<"numLoops", "num-loops", "Number of parallel loops made loops">
+  ];
+}
+
+def OutlineParallelLoopsPass
+    : Pass<"attn-outline-parallel-loops", "::mlir::ModuleOp"> {
+  let summary = "bodies of parallel loops as functions of a range of trips";
+  let description = [{
+    An `scf.parallel` becomes a call of a function that runs its trips, of all
+    dimensions, from the first argument on up to the second; what the body
+    reads from above is the other arguments, but for constants. The call, of all
+    trips, has the attribute `attn.parallel`: `--attn-dispatch-parallel-calls`
+    lets threads share it; as it stands it is a loop. So is a parallel loop with
+    reductions, which stays.
+
+    Requires: buffers. Ensures: no `scf.parallel` without results.
+
+    Example:
+    ```mlir
+    func.func @fill(%m: memref<3x4xf32>, %x: f32) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c3 = arith.constant 3 : index
+      %c4 = arith.constant 4 : index
+      scf.parallel (%i, %j) = (%c0, %c0) to (%c3, %c4) step (%c1, %c1) {
+        memref.store %x, %m[%i, %j] : memref<3x4xf32>
+      }
+      return
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+  let statistics = [
+    Statistic<"numLoops", "num-loops", "Number of parallel loops outlined">
+  ];
+}
+
+def DispatchParallelCallsPass
+    : Pass<"attn-dispatch-parallel-calls", "::mlir::ModuleOp"> {
+  let summary = "calls of outlined parallel loops through the host's threads";
+  let description = [{
+    A call that `--attn-outline-parallel-loops` has marked becomes one of the
+    host's `attnParallelFor(body, context, count)`, which calls
+    `body(context, begin, end)` for ranges that make up `count` trips. The
+    context is on the caller's stack and holds what the body captures.
+
+    Requires: functions and calls of the LLVM dialect, one call for each outlined loop. Ensures:
+    no call is marked.
+
+    Example:
+    ```mlir
+    llvm.func @f_loop(%begin: i64, %end: i64, %x: f32, %p: !llvm.ptr) {
+      llvm.store %x, %p : f32, !llvm.ptr
+      llvm.return
+    }
+    llvm.func @f(%x: f32, %p: !llvm.ptr) {
+      %c0 = llvm.mlir.constant(0 : i64) : i64
+      %c7 = llvm.mlir.constant(7 : i64) : i64
+      llvm.call @f_loop(%c0, %c7, %x, %p) {attn.parallel} : (i64, i64, f32, !llvm.ptr) -> ()
+      llvm.return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numCalls", "num-calls", "Number of calls that threads share">
   ];
 }
 

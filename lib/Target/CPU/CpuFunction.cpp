@@ -9,6 +9,7 @@
 #include "HostObject.h"
 #include "HostSymbols.h"
 
+#include "attn/Support/Parallel.h"
 #include "attn/Target/CPU/CpuJit.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -20,13 +21,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <unistd.h>
 
 using namespace mlir;
 using namespace attn;
 
 /// Of the file. Another one, or another host, is another function.
-static constexpr StringRef kVersion = "attn-mlir/cpu-function/1";
+static constexpr StringRef kVersion = "attn-mlir/cpu-function/2";
 
 static llvm::Error mismatch(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
@@ -120,11 +120,7 @@ llvm::Error CpuFunction::parseTypes(StringRef line) {
 
 CpuFunction::CpuFunction() = default;
 
-/// Code stays for as long as the process does, as that of CpuJit does.
-CpuFunction::~CpuFunction() {
-  static auto *retired = new std::vector<std::unique_ptr<llvm::orc::LLJIT>>;
-  retired->push_back(std::move(code));
-}
+CpuFunction::~CpuFunction() = default;
 
 llvm::Expected<std::unique_ptr<CpuFunction>> CpuFunction::load(StringRef file) {
   auto [line, object] = file.split('\n');
@@ -176,22 +172,6 @@ llvm::Error CpuFunction::check(ArrayRef<ArrayLayout> given) const {
   return llvm::Error::success();
 }
 
-/// In the child of a fork the destructor of MLIR's thread pool would wait for
-/// threads that are the parent's.
-static void endChild(int status, void *parent) {
-  if (getpid() == static_cast<pid_t>(reinterpret_cast<intptr_t>(parent)))
-    return;
-  std::fflush(nullptr);
-  _exit(status);
-}
-
-/// To be called when the pool is there, so that it runs before the destructor.
-static void registerEndOfChildren() {
-  static const int isRegistered = on_exit(
-      endChild, reinterpret_cast<void *>(static_cast<intptr_t>(getpid())));
-  (void)isRegistered;
-}
-
 static size_t getNumWords(size_t rank) { return 3 + 2 * rank; }
 
 CpuFunction::Results CpuFunction::call(ArrayRef<ArrayLayout> layouts,
@@ -218,8 +198,6 @@ CpuFunction::Results CpuFunction::call(ArrayRef<ArrayLayout> layouts,
     packed.push_back(static_cast<void *>(&descriptor));
   ThreadLimit limit(numThreads);
   entry(packed.data());
-  if (numThreads != 1)
-    registerEndOfChildren();
   return returned;
 }
 

@@ -15,6 +15,8 @@
 #include "HostObject.h"
 #include "HostSymbols.h"
 
+#include "attn/Support/Parallel.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Target/LLVMIR/Dialect/All.h"
@@ -94,13 +96,7 @@ Type attn::getElementType(MLIRContext *context, DType dtype) {
 //===----------------------------------------------------------------------===//
 
 CpuJit::CpuJit() = default;
-/// A worker of MLIR's async runtime may still be in the last instructions of a
-/// task whose end has been signalled, and the runtime cannot be asked to wait
-/// and go on. So code stays for as long as the process does.
-CpuJit::~CpuJit() {
-  static auto *retired = new std::vector<std::unique_ptr<llvm::orc::LLJIT>>;
-  retired->push_back(std::move(code));
-}
+CpuJit::~CpuJit() = default;
 
 static Location getLocation(ModuleOp module, StringRef function) {
   Operation *op = module.lookupSymbol(function);
@@ -350,6 +346,7 @@ void CpuJit::run(ArrayRef<TensorView> arguments, Allocator allocate,
     packed.push_back(isScalar[i] ? const_cast<char *>(argument.data)
                                  : static_cast<void *>(&addresses[i]));
   }
+  ThreadLimit limit(numThreads);
   auto start = std::chrono::steady_clock::now();
   entry(packed.data());
   std::chrono::duration<double> elapsed =

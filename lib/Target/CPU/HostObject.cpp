@@ -13,11 +13,8 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
-
-#include <dlfcn.h>
 
 #include <mutex>
 
@@ -57,11 +54,10 @@ static void buildPackedEntry(llvm::Function &interface) {
   builder.CreateRetVoid();
 }
 
-/// Splits the coroutines that tasks are and, with `simplify`, removes what the
-/// lowering computes twice or in each turn of a loop. The rest of -O1 takes
-/// four times as long and makes vector code no faster.
-static llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine,
-                            bool simplify) {
+/// Removes what the lowering computes twice or in each turn of a loop. The rest
+/// of -O1 takes four times as long and makes vector code no faster.
+static llvm::Error simplifyCode(llvm::Module &module,
+                                llvm::TargetMachine &machine) {
   llvm::PassBuilder passes(&machine);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -72,12 +68,10 @@ static llvm::Error optimize(llvm::Module &module, llvm::TargetMachine &machine,
   passes.registerFunctionAnalyses(functions);
   passes.registerLoopAnalyses(loops);
   passes.crossRegisterProxies(loops, functions, components, modules);
-  llvm::ModulePassManager pipeline =
-      passes.buildO0DefaultPipeline(llvm::OptimizationLevel::O0);
-  if (simplify)
-    if (llvm::Error error = passes.parsePassPipeline(
-            pipeline, "function(early-cse,simplifycfg,loop-mssa(licm))"))
-      return error;
+  llvm::ModulePassManager pipeline;
+  if (llvm::Error error = passes.parsePassPipeline(
+          pipeline, "function(early-cse,simplifycfg,loop-mssa(licm))"))
+    return error;
   pipeline.run(module, modules);
   return llvm::Error::success();
 }
@@ -107,8 +101,9 @@ attn::compileToObject(ModuleOp module, StringRef function, bool simplify) {
   if (!interface)
     return makeError("expected @" + function + " to have a C interface");
   buildPackedEntry(*interface);
-  if (llvm::Error error = optimize(*code, **machine, simplify))
-    return error;
+  if (simplify)
+    if (llvm::Error error = simplifyCode(*code, **machine))
+      return error;
   SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   llvm::legacy::PassManager codegen;
@@ -119,32 +114,6 @@ attn::compileToObject(ModuleOp module, StringRef function, bool simplify) {
     return makeError("the host's code generator writes no object files");
   codegen.run(*code);
   return std::string(object.begin(), object.end());
-}
-
-/// Loads MLIR's libraries that the code calls, and lets it find their symbols:
-/// nothing else in the process does. With them comes libLLVM.so, which takes as
-/// long as all the rest of a process's start: those that run kernels elsewhere
-/// have no such code.
-static llvm::Error addLibraries(StringRef object, llvm::orc::LLJIT &jit) {
-  constexpr std::pair<const char *, const char *> libraries[] = {
-      {"mlirAsyncRuntime", ATTN_ASYNC_RUNTIME},
-      {"__truncsfbf2", ATTN_FLOAT16_UTILS},
-      {"__truncdfbf2", ATTN_FLOAT16_UTILS}};
-  for (auto [symbol, library] : libraries) {
-    if (!object.contains(symbol))
-      continue;
-    void *handle = dlopen(library, RTLD_LAZY | RTLD_LOCAL);
-    if (!handle) {
-      const char *reason = dlerror();
-      return makeError(llvm::Twine("expected ") + library +
-                       ", got none: " + (reason ? reason : ""));
-    }
-    jit.getMainJITDylib().addGenerator(
-        std::make_unique<llvm::orc::DynamicLibrarySearchGenerator>(
-            llvm::sys::DynamicLibrary(handle),
-            jit.getDataLayout().getGlobalPrefix()));
-  }
-  return llvm::Error::success();
 }
 
 llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> attn::loadObject(
@@ -170,10 +139,6 @@ llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> attn::loadObject(
   if (!process)
     return process.takeError();
   library.addGenerator(std::move(*process));
-  // Behind the process: what frees memory must be of the library whose malloc
-  // the process has, which another one, such as a sanitizer's, may replace.
-  if (llvm::Error error = addLibraries(object, **jit))
-    return error;
   if (llvm::Error error = (*jit)->addObjectFile(
           llvm::MemoryBuffer::getMemBufferCopy(object, "attn")))
     return error;

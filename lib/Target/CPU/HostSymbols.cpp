@@ -6,10 +6,13 @@
 
 #include "HostSymbols.h"
 
-#include "mlir/Support/LLVM.h"
-#include "llvm/Support/ErrorHandling.h"
-#include "llvm/Support/Threading.h"
+#include "attn/Support/Parallel.h"
 
+#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/ErrorHandling.h"
+
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -109,30 +112,25 @@ static void *allocateOrEnd(size_t bytes) {
   return memory;
 }
 
-/// Of what tasks keep; `bytes` is a multiple of `alignment`.
-static void *alignedAllocateOrEnd(size_t alignment, size_t bytes) {
-  void *memory = std::aligned_alloc(alignment, bytes);
-  if (!memory)
-    llvm::report_bad_alloc_error("expected memory for a task, got none");
-  return memory;
+/// The nearest bf16, ties to the one with an even last bit, in the low half of
+/// a float: where the processor cannot round, LLVM calls these two, whose
+/// result it takes from the low half of a vector register.
+static float roundToBf16(float value) {
+  auto bits = llvm::bit_cast<uint32_t>(value);
+  constexpr uint32_t kQuiet = 0x40;
+  bits = std::isnan(value) ? bits >> 16 | kQuiet
+                           : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return llvm::bit_cast<float>(bits);
 }
 
-/// Of the calls of this thread; 0: as many as there are cores.
-static thread_local size_t numThreads = 0;
-
-attn::ThreadLimit::ThreadLimit(size_t limit) : previous(numThreads) {
-  numThreads = limit;
-}
-attn::ThreadLimit::~ThreadLimit() { numThreads = previous; }
-
-/// What the code divides the trips of a parallel loop by, in the thread that
-/// calls it. 0 is one block, which that thread computes itself.
-static int64_t getNumWorkers() {
-  if (numThreads == 1)
-    return 0;
-  static const unsigned numCores =
-      llvm::hardware_concurrency().compute_thread_count();
-  return static_cast<int64_t>(numThreads ? numThreads : numCores);
+/// As above. A float that lies between two of bf16 tells on which side of their
+/// middle `value` is if it is odd where it is not exact.
+static float roundDoubleToBf16(double value) {
+  auto rounded = static_cast<float>(value);
+  auto bits = llvm::bit_cast<uint32_t>(rounded);
+  if (std::isfinite(rounded) && rounded != value && bits % 2 == 0)
+    bits = std::fabs(rounded) < std::fabs(value) ? bits + 1 : bits - 1;
+  return roundToBf16(llvm::bit_cast<float>(bits));
 }
 
 /// Symbols that compiled code may call besides the C library's.
@@ -145,10 +143,10 @@ llvm::orc::SymbolMap attn::getHostSymbols(llvm::orc::MangleAndInterner intern) {
   add("abort", &failAssertion);
   // All of this program: another allocator may stand before the C library's.
   add("malloc", &allocateOrEnd);
-  add("aligned_alloc", &alignedAllocateOrEnd);
   add("free", &std::free);
   add("memrefCopy", &copyUnranked);
-  // MLIR's own spelling.
-  add("mlirAsyncRuntimGetNumWorkerThreads", &getNumWorkers);
+  add(kParallelForName, &parallelForRanges);
+  add("__truncsfbf2", &roundToBf16);
+  add("__truncdfbf2", &roundDoubleToBf16);
   return symbols;
 }

@@ -12,28 +12,12 @@
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/Mangling.h"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace attn {
 
-/// Symbols that compiled code may call besides the C library's and those of
-/// MLIR's async runtime.
+/// Symbols that compiled code may call besides the C library's.
 llvm::orc::SymbolMap getHostSymbols(llvm::orc::MangleAndInterner intern);
-
-/// How many threads calls of compiled code from this thread may take, as long
-/// as it lives; 0: one for each core. Code that was compiled for a number of
-/// threads keeps to that.
-class ThreadLimit {
-public:
-  explicit ThreadLimit(size_t limit);
-  ~ThreadLimit();
-  ThreadLimit(const ThreadLimit &) = delete;
-  ThreadLimit &operator=(const ThreadLimit &) = delete;
-
-private:
-  size_t previous;
-};
 
 /// Copies the elements of one ranked memref to another of the same sizes, by
 /// their descriptors (CpuJit.cpp).

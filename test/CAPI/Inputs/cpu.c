@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static char file[1 << 20];
 
@@ -30,7 +32,13 @@ int main(int argc, char **argv) {
                               {"f32", 4, shapes[1], strides[1]}};
   void *addresses[2] = {query, keys};
   AttnCpuCall *call = attnCpuCallCreate(function, layouts, 2);
-  for (size_t threads = 1; threads <= 2; ++threads) {
+  for (size_t threads = 1; threads <= 3; ++threads) {
+    /* Once more in a child, with threads of its own. */
+    pid_t child = threads == 3 ? (fflush(stdout), fork()) : 1;
+    if (child && threads == 3) {
+      waitpid(child, NULL, 0);
+      break;
+    }
     AttnCpuResults *results = attnCpuCallRun(call, addresses, threads);
     const int64_t *shape = attnCpuResultsGetShape(results, 0);
     attnCpuResultsCopy(results, 0, output, strides[0]);
@@ -41,6 +49,8 @@ int main(int argc, char **argv) {
            (int)shape[0], (int)shape[1], (int)shape[2], (int)shape[3],
            all ? "yes" : "no");
     attnCpuResultsDestroy(results);
+    if (!child)
+      return 0;
   }
   if (!attnCpuCallCreate(function, layouts, 1))
     puts(attnCpuGetMessage());

@@ -103,7 +103,7 @@ class Direct(unittest.TestCase):
             attn_mlir.attention(q, q, q, out=q)
 
     def test_fork(self):
-        """A child has no threads of the pool, and ends."""
+        """A child has threads of its own, and ends."""
         code = """
 import attn_mlir, os, sys
 from attn_mlir import cpu
@@ -125,7 +125,7 @@ sys.exit(3 if child == 0 else os.waitpid(child, 0)[1] >> 8)
         content, _ = cpu.compiled_file(AttentionProblem("f16", 8, 8).mlir(), (), attn_mlir.Cache())
         head, code = content.split(b"\n", 1)
         for other, said in (
-            (b"{}\n" + code, "expected a function of version attn-mlir/cpu-function/1"),
+            (b"{}\n" + code, "expected a function of version attn-mlir/cpu-function/2"),
             (b"ELF\n", "expected a function compiled for the CPU"),
             (head.replace(b'"host":"', b'"host":"z80 ') + b"\n" + code, "expected code for this processor, .*, got code for z80 "),
         ):

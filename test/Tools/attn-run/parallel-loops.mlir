@@ -1,5 +1,4 @@
-// Attentions in the trips of a parallel loop, by themselves and in what is called: on the CPU their own loops are the parallel ones,
-// as tasks that wait for tasks would leave no thread for those.
+// Attentions in the trips of a parallel loop, by themselves and in what is called: on the CPU their own loops are the parallel ones.
 // RUN: attn-run %s --function=direct --threads=2 --random=1 --verify | FileCheck %s
 // RUN: attn-run %s --function=called --threads=2 --random=2 --verify | FileCheck %s
 // RUN: attn-run %s --function=direct --device=sim:sm_80 --random=3 --verify | FileCheck %s

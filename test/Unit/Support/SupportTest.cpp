@@ -16,6 +16,9 @@
 #include <atomic>
 #include <future>
 #include <limits>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace attn;
 
@@ -157,4 +160,90 @@ TEST(Parallel, visitsEachIndexOnce) {
   for (const auto &count : visits)
     EXPECT_EQ(count, 1);
   parallelFor(0, [](int64_t) { FAIL() << "called for an empty range"; });
+}
+
+/// The sum of 0 to count - 1, and of the number of calls.
+struct Sum {
+  std::atomic<int64_t> total{0}, calls{0};
+
+  static void add(void *context, int64_t begin, int64_t end) {
+    auto *sum = static_cast<Sum *>(context);
+    ++sum->calls;
+    for (int64_t i = begin; i < end; ++i)
+      sum->total += i;
+  }
+};
+
+TEST(Parallel, rangesMakeUpTheWhole) {
+  for (size_t threads : {0, 1, 2, 3, 9})
+    for (int64_t count : {0, 1, 2, 7, 1000}) {
+      ThreadLimit limit(threads);
+      Sum sum;
+      parallelForRanges(Sum::add, &sum, count);
+      EXPECT_EQ(sum.total, count * (count - 1) / 2) << threads << " threads";
+      if (threads == 1) {
+        EXPECT_EQ(sum.calls, count > 0 ? 1 : 0);
+      }
+    }
+}
+
+TEST(Parallel, tripsRunBesideEachOther) {
+  std::promise<void> begun[2];
+  std::future<void> other[2] = {begun[1].get_future(), begun[0].get_future()};
+  ThreadLimit limit(2);
+  std::atomic<int> met{0};
+  parallelFor(2, [&](int64_t i) {
+    begun[i].set_value();
+    if (other[i].wait_for(std::chrono::minutes(1)) == std::future_status::ready)
+      ++met;
+  });
+  // Of which each is in another thread where the machine has two.
+  int expected = std::thread::hardware_concurrency() > 1 ? 2 : 1;
+  EXPECT_EQ(met, expected);
+}
+
+TEST(Parallel, innerLoopsStayInTheirThread) {
+  std::atomic<int> strayed{0};
+  Sum sum;
+  ThreadLimit limit(4);
+  parallelFor(40, [&](int64_t) {
+    auto outer = std::this_thread::get_id();
+    parallelFor(
+        10, [&](int64_t) { strayed += std::this_thread::get_id() != outer; });
+    parallelForRanges(Sum::add, &sum, 10);
+  });
+  EXPECT_EQ(strayed, 0);
+  EXPECT_EQ(sum.total, 40 * 45);
+  EXPECT_EQ(sum.calls, 40);
+}
+
+TEST(Parallel, threadsCallAtOnce) {
+  std::vector<std::future<int64_t>> totals;
+  for (int i = 0; i < 8; ++i)
+    totals.push_back(std::async(std::launch::async, [] {
+      ThreadLimit limit(3);
+      Sum sum;
+      for (int64_t trial = 0; trial < 200; ++trial)
+        parallelForRanges(Sum::add, &sum, 20);
+      return sum.total.load();
+    }));
+  for (auto &total : totals)
+    EXPECT_EQ(total.get(), 200 * 190);
+}
+
+TEST(Parallel, childrenOfForksHaveThreads) {
+  auto total = [] {
+    ThreadLimit limit(4);
+    Sum sum;
+    parallelForRanges(Sum::add, &sum, 100);
+    return sum.total.load();
+  };
+  EXPECT_EQ(total(), 4950);
+  pid_t child = fork();
+  if (child == 0)
+    _exit(total() == 4950 ? 0 : 1);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(total(), 4950);
 }

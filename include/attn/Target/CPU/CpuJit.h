@@ -76,6 +76,9 @@ public:
   /// What `load` takes.
   llvm::StringRef getObject() const { return object; }
 
+  /// On how many threads calls run; 0: one for each core.
+  void setNumThreads(size_t number) { numThreads = number; }
+
   /// The memory that a result is copied to.
   using Allocator = llvm::function_ref<char *(
       runtime::DType dtype, const std::vector<int64_t> &shape)>;
@@ -102,6 +105,7 @@ private:
   std::string object;
   std::unique_ptr<llvm::orc::LLJIT> code;
   void (*entry)(void **) = nullptr;
+  size_t numThreads = 0;
   struct TensorType {
     runtime::DType dtype;
     int64_t rank;
