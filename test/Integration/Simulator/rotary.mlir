@@ -5,8 +5,49 @@
 // RUN: attn-run %s --function normed --shape 'M=70,N=133; M=1,N=40' --random 3 --verify | FileCheck %s
 // RUN: attn-run %s --function axial --random 4 --verify | FileCheck %s
 // RUN: attn-run %s --function double --random 5 --verify | FileCheck %s
+// RUN: sed 's/f64/f16/g' %s > %t.mlir
+// RUN: attn-run %t.mlir --function halves --shape 'M=70,N=133; M=1,N=40' --random 6 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: attn-run %t.mlir --function halves --shape 'M=70,N=133; M=1,N=40' --random 7 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: attn-run %t.mlir --function interleaved --shape 'B=2,M=17,N=65; B=1,M=1,N=3' --random 8 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: attn-run %t.mlir --function normed --shape 'M=70,N=133' --random 9 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: attn-run %t.mlir --function axial --random 10 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: attn-run %t.mlir --function double --random 11 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: attn-run %t.mlir --function mapped --shape N=133 --random 12 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: sed 's/{chosen}/{schedule = #attn.schedule<kind = "small_cache">}/' %t.mlir > %t.small.mlir
+// RUN: attn-run %t.small.mlir --function mapped --shape N=70 --random 13 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: sed 's/{chosen}/{schedule = #attn.schedule<splits = 3>}/' %t.mlir > %t.splits.mlir
+// RUN: attn-run %t.splits.mlir --function mapped --shape N=233 --random 14 --device=sim:sm_90a --verify | FileCheck %s
+
+// RUN: attn-opt %t.mlir --attn-grad=recompute -o %t.grad.mlir 2>%t.remarks
+// RUN: FileCheck %s --check-prefix=GRAD < %t.grad.mlir
+// RUN: FileCheck %s --check-prefix=TABLES < %t.remarks
+// RUN: attn-run %t.grad.mlir --function normed_grad --shape M=40,N=70 --random 15 --verify | FileCheck %s
+// RUN: attn-run %t.grad.mlir --function halves_grad --shape M=40,N=70 --random 16 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: attn-run %t.grad.mlir --function normed_grad --shape M=40,N=70 --random 17 --device=sim:sm_90a --verify | FileCheck %s
 // CHECK: verify: PASS
 // CHECK-NOT: FAIL
+
+// GRAD-LABEL: @halves_grad
+// GRAD: %[[DQ:.*]], %[[DK:.*]], %{{.*}} = attn.attention_backward
+// GRAD: attn.rotary %[[DQ]], %arg3, %arg4 halves positions(%arg5 : tensor<1x?xi32>) transposed
+// GRAD: attn.rotary %[[DK]], %arg3, %arg4 halves transposed
+// TABLES: remark: takes its tables for constants, whose gradient is 0
+
+// RUN: not attn-run %s --function halves --shape M=257,N=40 --fill arg5=ramp --verify 2>&1 | FileCheck %s --check-prefix=POSITION
+// POSITION: error: 'attn.rotary' op expected positions that are one of 256 rows of the tables, got 256
+
+// A chain is one kernel; one whose columns pair up in another way is another.
+// RUN: attn-opt %t.mlir --attn-outline=target=sm_80 | FileCheck %s --check-prefix=KERNELS
+// KERNELS: func.func private @normed_attention
+// KERNELS-SAME: .entry normed_attention_rows(
+// KERNELS-SAME: .entry normed_attention_rows1(
+// KERNELS-NOT: normed_attention_rows2
+// KERNELS: func.func private @axial_attention
+// KERNELS-NOT: axial_attention_rows2
+// KERNELS: func.func private @double_attention
+// KERNELS-SAME: .entry double_attention_rows(
+// KERNELS-SAME: .entry double_attention_rows1(
+// KERNELS-NOT: double_attention_rows2
 
 // Queries are the last rows of the keys' sequence.
 func.func @halves(%q: tensor<2x4x?x64xf16>, %k: tensor<2x2x?x64xf16>,
@@ -92,4 +133,23 @@ func.func @double(%q: tensor<1x2x21x64xf64>, %cos: tensor<21x32xf64>,
       : tensor<1x2x21x64xf64>, tensor<1x2x21x64xf64>, tensor<1x2x21x64xf64>
       -> tensor<1x2x21x64xf64>
   return %o : tensor<1x2x21x64xf64>
+}
+
+// A view of heads stands behind the rotation.
+func.func @mapped(%q: tensor<1x4x70x64xbf16>, %k: tensor<1x3x?x64xbf16>,
+                  %v: tensor<1x3x?x64xbf16>, %cos: tensor<256x32xf32>,
+                  %sin: tensor<256x32xf32>, %m: tensor<4xi32>)
+    -> tensor<1x4x70x64xbf16> {
+  %query = attn.rotary %q, %cos, %sin halves
+      : tensor<1x4x70x64xbf16>, tensor<256x32xf32>
+  %rows = attn.rotary %k, %cos, %sin halves
+      : tensor<1x3x?x64xbf16>, tensor<256x32xf32>
+  %key = attn.select_heads %rows[%m]
+      : tensor<1x3x?x64xbf16>[tensor<4xi32>] -> tensor<1x4x?x64xbf16>
+  %value = attn.select_heads %v[%m]
+      : tensor<1x3x?x64xbf16>[tensor<4xi32>] -> tensor<1x4x?x64xbf16>
+  %o = attn.attention %query, %key, %value {chosen}
+      : tensor<1x4x70x64xbf16>, tensor<1x4x?x64xbf16>, tensor<1x4x?x64xbf16>
+      -> tensor<1x4x70x64xbf16>
+  return %o : tensor<1x4x70x64xbf16>
 }

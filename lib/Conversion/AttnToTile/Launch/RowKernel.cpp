@@ -23,7 +23,7 @@ namespace {
 /// Columns `first + m * stride`, of which lane l has those with m mod 32 = l.
 struct Columns {
   int64_t first, stride, count;
-  SmallVector<Value> registers; ///< f32; of m past the end another's
+  SmallVector<Value> registers; ///< f32; 0 of m past the end
 };
 
 class RowKernelBuilder : KernelScope {
@@ -75,6 +75,8 @@ private:
   SmallVector<Value> at(Value column);
   Columns &find(int64_t first);
   void onlyIf(Value condition, llvm::function_ref<void()> body);
+  /// 0 where `condition`, which may be null, does not hold.
+  Value readIf(Value condition, llvm::function_ref<Value()> body);
 
   RowChain chain;
   Value result;
@@ -133,8 +135,7 @@ Value RowKernelBuilder::getMember(const Columns &columns, size_t number,
   return create<arith::MinUIOp>(member, constant(columns.count - 1));
 }
 
-Value RowKernelBuilder::getColumn(int64_t first, int64_t stride,
-                                  Value member) {
+Value RowKernelBuilder::getColumn(int64_t first, int64_t stride, Value member) {
   Value distance = create<arith::MulIOp>(member, constant(stride));
   return toI64(create<arith::AddIOp>(distance, constant(first)));
 }
@@ -167,8 +168,23 @@ void RowKernelBuilder::load() {
       Value isThere;
       Value member = getMember(columns, columns.registers.size(), isThere);
       Value column = getColumn(columns.first, columns.stride, member);
-      columns.registers.push_back(read(chain.source, at(column)));
+      columns.registers.push_back(
+          readIf(isThere, [&] { return read(chain.source, at(column)); }));
     }
+}
+
+Value RowKernelBuilder::readIf(Value condition,
+                               llvm::function_ref<Value()> body) {
+  if (!condition)
+    return body();
+  auto guarded = scf::IfOp::create(builder, loc, builder.getF32Type(),
+                                   condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  scf::YieldOp::create(builder, loc, body());
+  builder.setInsertionPointToStart(guarded.elseBlock());
+  scf::YieldOp::create(builder, loc, f32(0));
+  return guarded.getResult(0);
 }
 
 void RowKernelBuilder::onlyIf(Value condition,
@@ -209,10 +225,9 @@ Value RowKernelBuilder::getPosition(RotaryOp op) {
     return row[kSequence];
   auto type = cast<ShapedType>(positions.getType());
   Value batch = type.getDimSize(0) == 1 ? i64(0) : row[kBatch];
-  Value position =
-      tile::ExtractOp::create(builder, loc, type.getElementType(),
-                              values.lookup(positions),
-                              ValueRange{batch, row[kSequence]});
+  Value position = tile::ExtractOp::create(builder, loc, type.getElementType(),
+                                           values.lookup(positions),
+                                           ValueRange{batch, row[kSequence]});
   if (!position.getType().isInteger(64))
     position =
         arith::ExtSIOp::create(builder, loc, builder.getI64Type(), position);
@@ -226,8 +241,7 @@ Value RowKernelBuilder::readTable(RotaryOp op, Value table, Value position,
   auto type = cast<ShapedType>(op.getCos().getType());
   SmallVector<Value> place = {position, column};
   if (type.getRank() == 3)
-    place.insert(place.begin(),
-                 type.getDimSize(0) == 1 ? i64(0) : row[kBatch]);
+    place.insert(place.begin(), type.getDimSize(0) == 1 ? i64(0) : row[kBatch]);
   return read(table, place);
 }
 
@@ -255,14 +269,8 @@ void RowKernelBuilder::turn(RotaryOp op) {
 void RowKernelBuilder::normalize(QkNormOp op) {
   Value sum = f32(0);
   for (const Columns &columns : all)
-    for (auto [number, value] : llvm::enumerate(columns.registers)) {
-      Value isThere;
-      getMember(columns, number, isThere);
-      Value square = create<arith::MulFOp>(value, value);
-      if (isThere)
-        square = arith::SelectOp::create(builder, loc, isThere, square, f32(0));
-      sum = create<arith::AddFOp>(sum, square);
-    }
+    for (Value value : columns.registers)
+      sum = create<arith::AddFOp>(sum, create<arith::MulFOp>(value, value));
   sum = gpu::SubgroupReduceOp::create(
       builder, loc, sum, gpu::AllReduceOperation::ADD, /*uniform=*/true);
   int64_t headDim = cast<ShapedType>(result.getType()).getDimSize(kHeadDim);
@@ -274,8 +282,8 @@ void RowKernelBuilder::normalize(QkNormOp op) {
       if (!op.getWeight())
         continue;
       Value isThere, member = getMember(columns, number, isThere);
-      Value weight = read(op.getWeight(), getColumn(columns.first,
-                                                    columns.stride, member));
+      Value weight = read(op.getWeight(),
+                          getColumn(columns.first, columns.stride, member));
       value = create<arith::MulFOp>(value, weight);
     }
 }
