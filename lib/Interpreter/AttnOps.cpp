@@ -8,6 +8,7 @@
 #include "MaskChecks.h"
 #include "ModPrograms.h"
 #include "RaggedOps.h"
+#include "RowOps.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
@@ -461,6 +462,8 @@ OpEvaluator attn::findAttnEvaluator(Operation *op) {
   if (isa<AppendOp>(op))
     return evaluateAppend;
   if (OpEvaluator evaluator = findHeadEvaluator(op))
+    return evaluator;
+  if (OpEvaluator evaluator = findRowEvaluator(op))
     return evaluator;
   return findRaggedEvaluator(op);
 }

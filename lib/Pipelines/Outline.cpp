@@ -15,6 +15,7 @@
 
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
+#include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/Utils/ProbMod.h"
 #include "attn/Pipelines/Compiler.h"
 #include "attn/Pipelines/Pipelines.h"
@@ -50,6 +51,10 @@ static SetVector<Operation *> getViews(Operation *attention) {
       views.insert(view);
     if (auto append = operand.getDefiningOp<AppendOp>())
       appends.insert(append);
+    while (Value source = getRowSource(operand.getDefiningOp())) {
+      views.insert(operand.getDefiningOp());
+      operand = source;
+    }
   }
   views.insert_range(appends);
   return views;

@@ -7,6 +7,7 @@
 #include "Traffic.h"
 
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 #include "attn/Schedule/CostModel.h"
@@ -27,8 +28,9 @@ static bool isStatic(AttentionOp op) {
 /// once for all of them.
 template <typename OpTy>
 static bool readsDistinctTensors(OpTy op) {
-  return op.getQuery() != op.getKey() && op.getQuery() != op.getValue() &&
-         op.getKey() != op.getValue();
+  Value query = skipRowOps(op.getQuery()), key = skipRowOps(op.getKey()),
+        value = skipRowOps(op.getValue());
+  return query != key && query != value && key != value;
 }
 
 /// A function of several attentions repairs rows: how many is data.
@@ -36,6 +38,21 @@ static bool isAlone(AttentionOp op) {
   auto attentions =
       op->getParentOfType<func::FuncOp>().getBody().getOps<AttentionOp>();
   return llvm::hasSingleElement(attentions);
+}
+
+/// What a kernel before has changed is read and written once by it; the
+/// attention reads that.
+static void predictRows(Value tensor, const std::string &name,
+                        std::vector<runtime::PredictedBytes> &predicted) {
+  if (!getRowSource(tensor.getDefiningOp()))
+    return;
+  auto type = cast<ShapedType>(tensor.getType());
+  std::string bytes =
+      std::to_string(type.getNumElements() * type.getElementTypeBitWidth() / 8);
+  for (runtime::PredictedBytes &known : predicted)
+    if (known.operand == name)
+      known = {name + "_rows", known.read, bytes};
+  predicted.push_back({name, bytes, "0"});
 }
 
 static std::vector<runtime::PredictedBytes>
@@ -48,6 +65,9 @@ getPredictedBytes(AttentionOp op, const TargetInfo &target) {
       predicted.push_back({std::string(getName(bytes.operand)),
                            std::to_string(bytes.read),
                            std::to_string(bytes.written)});
+  predictRows(op.getQuery(), "query", predicted);
+  predictRows(op.getKey(), "key", predicted);
+  predictRows(op.getValue(), "value", predicted);
   return predicted;
 }
 

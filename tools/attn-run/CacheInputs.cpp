@@ -10,6 +10,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
+#include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Reference/Random.h"
 
@@ -65,6 +66,15 @@ static Value getMappedHeads(BlockArgument argument) {
   return Value();
 }
 
+/// The table whose rows the positions `argument` are of; null if it is none.
+static Value getTableOf(BlockArgument argument) {
+  for (OpOperand &use : argument.getUses())
+    if (auto rotary = dyn_cast<RotaryOp>(use.getOwner());
+        rotary && rotary.getPositions() == argument)
+      return rotary.getCos();
+  return Value();
+}
+
 /// The views whose offsets `argument` is.
 static SmallVector<RaggedOp> getSequencesOf(BlockArgument argument) {
   SmallVector<RaggedOp> views;
@@ -100,7 +110,7 @@ int64_t attn::run::getInteger(const HostTensor &tensor, int64_t position) {
   return value;
 }
 
-/// Heads in any order: some of none, some of many.
+/// Heads, or rows of a table, in any order: some of none, some of many.
 static void fillMap(HostTensor &tensor, int64_t heads, uint64_t stream) {
   for (int64_t i = 0, e = tensor.numElements(); i < e && heads > 0; ++i)
     setElement(tensor, i,
@@ -196,6 +206,8 @@ bool attn::run::fillSequences(HostTensor &tensor, BlockArgument argument,
   else if (auto mapped =
                dyn_cast_or_null<BlockArgument>(getMappedHeads(argument)))
     fillMap(tensor, shapes[mapped.getArgNumber()][kHead], stream);
+  else if (auto table = dyn_cast_or_null<BlockArgument>(getTableOf(argument)))
+    fillMap(tensor, shapes[table.getArgNumber()].end()[-2], stream);
   else if (getPagesOf(argument))
     fillTable(tensor, getNumPages(argument, shapes), stream);
   else if (AppendOp append = getAppendOf(argument);

@@ -17,6 +17,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Support/Format.h"
 
@@ -54,6 +55,7 @@ private:
                     const std::string &heads, const std::string &suffix);
   void countOffsets();
   void nameByAppend(AppendOp append, const std::string &suffix);
+  void nameByRotary(RotaryOp rotary);
   void tie(Value operand, unsigned dim, const std::string &name);
   void suggestByReads(Region &mod, const std::string &suffix);
   bool assign(size_t variable, int64_t size, const std::string &source);
@@ -99,7 +101,7 @@ void ShapeResolver::createVariables() {
 /// Merges the variable of a dimension with the one that has the name.
 void ShapeResolver::tie(Value operand, unsigned dim, const std::string &name) {
   if (operand)
-    operand = getStorage(operand);
+    operand = getStorage(skipRowOps(operand));
   auto argument = dyn_cast_if_present<BlockArgument>(operand);
   if (!argument || argument.getOwner() != &function.getBody().front())
     return;
@@ -261,6 +263,36 @@ void ShapeResolver::nameByAppend(AppendOp append, const std::string &suffix) {
       tie(descale, kBatch, tokens[0]);
       tie(descale, kHead, pool[kHead]);
     }
+}
+
+/// Positions and tables of batches have the source's sizes; without positions a
+/// table has a row for each of the source's.
+void ShapeResolver::nameByRotary(RotaryOp rotary) {
+  auto source = dyn_cast<BlockArgument>(skipRowOps(rotary.getSource()));
+  if (!source || source.getOwner() != &function.getBody().front())
+    return;
+  ArrayRef<size_t> dims = variableOf[source.getArgNumber()];
+  std::string batch = variables[dims[kBatch]].name;
+  std::string rows = variables[dims[kSequence]].name;
+  tie(source, kBatch, batch);
+  tie(source, kSequence, rows);
+  auto tieBatch = [&](Value tensor) {
+    if (cast<ShapedType>(tensor.getType()).isDynamicDim(0))
+      tie(tensor, 0, batch);
+  };
+  if (Value positions = rotary.getPositions()) {
+    tieBatch(positions);
+    tie(positions, 1, rows);
+  }
+  for (Value table : {rotary.getCos(), rotary.getSin()}) {
+    unsigned rank = cast<ShapedType>(table.getType()).getRank();
+    if (rank == 3)
+      tieBatch(table);
+    auto argument = dyn_cast<BlockArgument>(table);
+    if (argument && !rotary.getPositions())
+      suggestions.push_back(
+          {variableOf[argument.getArgNumber()][rank - 2], rows});
+  }
 }
 
 void ShapeResolver::nameByBackward(AttentionBackwardOp backward,
@@ -492,6 +524,7 @@ std::optional<Shapes> ShapeResolver::run(
     nameByAppend(append, appends == 0 ? "" : std::to_string(appends));
     ++appends;
   });
+  function.walk([&](RotaryOp rotary) { nameByRotary(rotary); });
   if (!assignTypes())
     return std::nullopt;
   for (auto [i, input] : llvm::enumerate(given))

@@ -241,6 +241,9 @@ def AttnRaise : Pass<"attn-raise"> {
     expression of a single score element. docs/Rationale/Raise.md says what is
     recognised and what the capture promises.
 
+    Rotary embedding and norm of queries and keys in front of an attention become
+    `attn.rotary` and `attn.qk_norm`.
+
     A contraction that has an exponential in an operand and is not captured gets
     a remark that says which op broke the match and why. A module without any
     attention is an error that names the nearest miss, but for one that appends to
@@ -281,7 +284,8 @@ def AttnRaise : Pass<"attn-raise"> {
     Statistic<"numFound", "attention-found",
               "contractions that looked like the end of an attention">,
     Statistic<"numRaised", "attention-raised", "of these, captured">,
-    Statistic<"numMissed", "attention-missed", "of these, not captured">
+    Statistic<"numMissed", "attention-missed", "of these, not captured">,
+    Statistic<"numRows", "row-ops", "attn.rotary and attn.qk_norm before them">
   ];
 }
 

@@ -17,6 +17,7 @@
 #include "OnlineStep.h"
 #include "Paged.h"
 #include "Ragged.h"
+#include "RowOps.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
@@ -469,6 +470,7 @@ void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns,
                ConvertTo<PagedOp, emitPaged>, ConvertTo<AppendOp, emitAppend>,
                ConvertTo<SelectHeadsOp, emitSelectHeads>,
                ConvertTo<SumHeadsOp, emitSumHeads>,
+               ConvertTo<RotaryOp, emitRotary>, ConvertTo<QkNormOp, emitQkNorm>,
                ConvertTo<RaggedOp, emitRagged>, ConvertTo<PackOp, emitPack>,
                ConvertTo<SequenceLengthsOp, emitSequenceLengths>>(
       patterns.getContext());
@@ -490,7 +492,7 @@ struct ConvertAttnToLinalgPass
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
               LinearAttentionOp, NormalizeOp, RepairOp, CombineOp, MergeOp,
               PagedOp, AppendOp, RaggedOp, PackOp, SequenceLengthsOp,
-              SelectHeadsOp, SumHeadsOp>(op))
+              SelectHeadsOp, SumHeadsOp, RotaryOp, QkNormOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

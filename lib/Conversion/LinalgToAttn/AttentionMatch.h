@@ -343,6 +343,10 @@ mlir::FailureOr<mlir::Value> buildAttention(mlir::RewriterBase &rewriter,
                                             const AttentionMatch &match,
                                             MissRecorder &recorder);
 
+/// Takes attn.rotary and attn.qk_norm for what computes query and key of `op`.
+/// Returns their number.
+unsigned raiseRows(mlir::RewriterBase &rewriter, AttentionOp op);
+
 /// The sum of `parts` in the type of the contraction's result.
 mlir::Value sumAttentions(mlir::RewriterBase &rewriter,
                           mlir::Operation *contraction,

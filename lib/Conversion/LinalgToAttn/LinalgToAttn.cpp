@@ -260,5 +260,11 @@ void AttnRaise::runOnOperation() {
     remark.attachNote(missed.loc) << missed.reason;
   }
   if (result.raised != 0 && failed(cleanUp()))
+    return signalPassFailure();
+  unsigned numRowOps = 0;
+  root->walk(
+      [&](AttentionOp op) { numRowOps += raiseRows(rewriter, op); });
+  numRows += numRowOps;
+  if (numRowOps != 0 && failed(cleanUp()))
     signalPassFailure();
 }

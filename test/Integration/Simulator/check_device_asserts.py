@@ -92,7 +92,30 @@ class Heads:
         return [f"--input=arg2={path}"]
 
 
+class Positions:
+    """Queries that are turned by rows of a table of 50."""
+
+    rows, keys = 4, 40
+
+    def __init__(self, values):
+        self.tensor = Tensor([1, len(values)], values)
+
+    def module(self):
+        return """func.func @f(%q: tensor<2x1x4x32xf16>, %k: tensor<2x1x?x32xf16>, %t: tensor<50x16xf32>, %p: tensor<1x4xi32>) -> tensor<2x1x4x32xf16> {
+  %turned = attn.rotary %q, %t, %t halves positions(%p : tensor<1x4xi32>) : tensor<2x1x4x32xf16>, tensor<50x16xf32>
+  %o = attn.attention %turned, %k, %k : tensor<2x1x4x32xf16>, tensor<2x1x?x32xf16>, tensor<2x1x?x32xf16> -> tensor<2x1x4x32xf16>
+  return %o : tensor<2x1x4x32xf16>
+}
+"""
+
+    def write_inputs(self, folder):
+        path = os.path.join(folder, "positions.npy")
+        self.tensor.write(path)
+        return [f"--input=arg3={path}"]
+
+
 GOOD = {
+    "positions": lambda: Positions([49, 0, 3, 3]),
     "lengths": lambda: Lengths([0, 70]),
     "heads": lambda: Heads([1, 0, 1, 1]),
     "packed": lambda: check_data_masks.packed(LENGTHS, LENGTHS, "top_left"),
@@ -105,6 +128,8 @@ BAD = {
     "negative length": (lambda: Lengths([-1, 70]), "expected key lengths from 0 to the number of positions", "attn.attention"),
     "head": (lambda: Heads([0, 1, 2, 0]), "expected entries of the map that are heads of its source", "%key = attn.select_heads"),
     "negative head": (lambda: Heads([0, -1, 1, 0]), "expected entries of the map that are heads of its source", "%key = attn.select_heads"),
+    "position": (lambda: Positions([3, 50, 0, 1]), "expected positions that are rows of the tables", "%turned = attn.rotary"),
+    "negative position": (lambda: Positions([3, 4, 0, -1]), "expected positions that are rows of the tables", "%turned = attn.rotary"),
     "first offset": (lambda: packed([1, 40, 40, 100]), "expected offsets[0] to be 0", "attn.segment"),
     "decrease": (lambda: packed([0, 60, 40, 100]), "expected offsets that do not decrease", "attn.segment"),
     "past the end": (lambda: packed([0, 40, 40, 101]), "expected offsets up to the number of query positions", "attn.segment"),

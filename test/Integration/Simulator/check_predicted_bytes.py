@@ -49,6 +49,16 @@ PACKED = """func.func @f(%x: tensor<1x6x200x64xf16>) -> tensor<1x2x200x64xf16> {
 """
 
 
+ROWS = """func.func @f(%q: tensor<2x4x70x48xf16>, %k: tensor<2x2x130x48xf16>, %v: tensor<2x2x130x32xf16>, %t: tensor<130x8xf32>) -> tensor<2x4x70x32xf16> {
+  %n = attn.qk_norm %q epsilon(1.0e-6) : tensor<2x4x70x48xf16>
+  %qr = attn.rotary %n, %t, %t interleaved columns [8, 24] : tensor<2x4x70x48xf16>, tensor<130x8xf32>
+  %kr = attn.rotary %k, %t, %t interleaved columns [8, 24] : tensor<2x2x130x48xf16>, tensor<130x8xf32>
+  %o = attn.attention %qr, %kr, %v mask_mod causal(bottom_right) : tensor<2x4x70x48xf16>, tensor<2x2x130x48xf16>, tensor<2x2x130x32xf16> -> tensor<2x4x70x32xf16>
+  return %o : tensor<2x4x70x32xf16>
+}
+"""
+
+
 def run(folder, text, target, *options):
     path, report = folder / "f.mlir", folder / "f.json"
     path.write_text(text)
@@ -56,7 +66,8 @@ def run(folder, text, target, *options):
     process = subprocess.run(command, capture_output=True, text=True)
     if process.returncode:
         sys.exit(process.stderr)
-    return json.loads(report.read_text())["operands"]
+    counted = json.loads(report.read_text())
+    return counted["operands"] + counted["workspaces"]
 
 
 def main():
@@ -67,6 +78,7 @@ def main():
         problems += [(module(sizes, f"{mask} {SPLIT}"), (sizes, mask, "split")) for sizes in SIZES[:2] for mask in MASKS]
         problems += [(module(SIZES[0], mask, stored="f8E4M3FN"), "bytes") for mask in (MASKS[2], SPLIT)]
         problems.append((PACKED, "packed"))
+        problems.append((ROWS, "turned"))
         for (text, what), target in itertools.product(problems, ("sm_80", "sm_90a")):
             for operand in run(folder, text, target):
                 if "predicted" not in operand:

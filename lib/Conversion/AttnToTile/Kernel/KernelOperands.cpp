@@ -9,6 +9,7 @@
 #include "Kernel/Appends.h"
 #include "Kernel/Prologue.h"
 #include "Kernel/Ragged.h"
+#include "Kernel/RowChains.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
@@ -24,14 +25,15 @@
 using namespace mlir;
 using namespace attn;
 
-/// The tensor that a tile of an operand is sliced from: of pages, their pool.
+/// The tensor that a tile of an operand is sliced from: of pages, their pool, of
+/// rows that a kernel before computes, what it reads.
 static Value sourceOf(Value tile) {
   if (PagedOp pages = getPages(tile))
     return pages.getPool();
   if (RaggedOp ragged = getRagged(tile))
     return ragged.getPacked();
   if (auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>())
-    return slice.getSource();
+    return skipRowOps(slice.getSource());
   return tile;
 }
 
@@ -383,6 +385,8 @@ static LogicalResult addOperands(TiledAttention &attention,
   if (!nests.empty())
     findPrologue(attention, nests);
   addAppended(attention);
+  if (failed(addRowOperands(attention)))
+    return failure();
   addCaptures(attention);
   return addOutputs(attention);
 }

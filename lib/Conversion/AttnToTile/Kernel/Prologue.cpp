@@ -6,6 +6,8 @@
 
 #include "Kernel/Prologue.h"
 
+#include "Kernel/RowChains.h"
+
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
@@ -113,8 +115,11 @@ void attn::findPrologue(TiledAttention &attention,
   function->walk([&](DeviceAssertOp check) { ops.insert(check); });
   if (attention.first)
     function->walk([&](AppendOp append) { ops.insert(append); });
-  for (scf::ForallOp nest : nests)
+  for (scf::ForallOp nest : nests) {
     addProducers(nest, ops);
+    if (attention.first)
+      findRowChains(nest, ops);
+  }
   for (auto [number, op] : llvm::enumerate(ops)) {
     PrologueOp &prologue = attention.prologue.emplace_back();
     prologue.op = op;
@@ -122,6 +127,8 @@ void attn::findPrologue(TiledAttention &attention,
       prologue.views = getViews(lists, number);
     else if (auto bounds = dyn_cast<KeyBoundsOp>(op))
       prologue.views = getViews(bounds, number);
+    else if (getRowSource(op))
+      prologue.views = {getRowView(attention, op)};
   }
   orderTiles(attention);
 }

@@ -129,11 +129,12 @@ public:
     return llvm::ArrayRef(viewTypes).drop_front(numPrologueViews);
   }
 
+  /// The name of the operand that `tensor` is.
+  llvm::StringRef getName(mlir::Value tensor) const;
+
 private:
   bool isMapped(llvm::StringRef name) const;
   mlir::Value getOperand(llvm::StringRef name) const;
-  /// The name of the operand that `tensor` is.
-  llvm::StringRef getName(mlir::Value tensor) const;
   /// The operand of that name if it is of sequences behind each other, or null.
   const KernelOperand *getRagged(llvm::StringRef name) const;
   void addOffsetConstraints();

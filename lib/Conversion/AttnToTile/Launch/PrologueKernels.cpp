@@ -14,6 +14,7 @@
 #include "Kernel/KernelScope.h"
 #include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/RowOps.h"
 
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
@@ -488,6 +489,8 @@ LogicalResult attn::buildPrologueKernels(OpBuilder &builder,
       result = buildAssertKernel(builder, attention, check, named("_assert"));
     } else if (auto append = dyn_cast<AppendOp>(prologue)) {
       result = buildAppendKernel(builder, attention, append, named("_append"));
+    } else if (getRowSource(prologue)) {
+      result = buildRowKernel(builder, attention, prologue, named("_rows"));
     } else if (auto op = dyn_cast<CreateBlockMaskOp>(prologue)) {
       result = make().buildBlockStates(op, named("_block_states"));
       if (succeeded(result))

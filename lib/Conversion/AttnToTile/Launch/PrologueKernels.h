@@ -34,6 +34,11 @@ mlir::LogicalResult buildAppendKernel(mlir::OpBuilder &builder,
                                       TiledAttention &attention, AppendOp op,
                                       llvm::StringRef name);
 
+/// Builds the kernel called `name` of the chain that ends in `last`.
+mlir::LogicalResult buildRowKernel(mlir::OpBuilder &builder,
+                                   TiledAttention &attention,
+                                   mlir::Operation *last, llvm::StringRef name);
+
 /// Builds the kernel called `name` of a check.
 mlir::LogicalResult buildAssertKernel(mlir::OpBuilder &builder,
                                       TiledAttention &attention,

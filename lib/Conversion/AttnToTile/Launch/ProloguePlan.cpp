@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Launch/LaunchProgram.h"
+#include "Kernel/RowChains.h"
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
@@ -99,6 +100,37 @@ static void addAppend(LaunchProgram &program, const TiledAttention &attention,
   program.addKernel(name, perWarp(rows * heads));
 }
 
+/// rotary_c3, where the verifier could not check it.
+static void addTableConstraints(LaunchProgram &program, RotaryOp op) {
+  auto table = cast<ShapedType>(op.getCos().getType());
+  StringRef source = program.getName(skipRowOps(op.getSource()));
+  Size needed = program.dim(source, kSequence);
+  if (op.getPositions())
+    needed = needed.min(1);
+  for (Value tensor : {op.getCos(), op.getSin()}) {
+    StringRef name = program.getName(tensor);
+    Size missing = needed - program.dim(name, table.getRank() - 2);
+    program.addConstraint(
+        missing.max(program.constant(0)),
+        ("expected " + name + " to have a row for each position of " + source)
+            .str());
+  }
+}
+
+/// The kernel of a chain of row ops: a warp for each row.
+static void addRows(LaunchProgram &program, const PrologueOp &prologue,
+                    const Twine &name) {
+  for (Operation *op : RowChain::get(prologue.op).ops)
+    if (auto rotary = dyn_cast<RotaryOp>(op))
+      addTableConstraints(program, rotary);
+  StringRef source = program.getName(skipRowOps(prologue.op->getResult(0)));
+  Size sizes[] = {program.dim(source, kBatch), program.dim(source, kHead),
+                  program.dim(source, kSequence),
+                  program.dim(source, kHeadDim)};
+  program.addWorkspace(prologue.views.front(), sizes);
+  program.addKernel(name, perWarp(program.getProduct(source, kHeadDim)));
+}
+
 void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
                        StringRef name) {
   for (auto [number, prologue] : llvm::enumerate(attention.prologue)) {
@@ -111,6 +143,8 @@ void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
       addKeyBounds(program, prologue, bounds, named);
     else if (auto append = dyn_cast<AppendOp>(prologue.op))
       addAppend(program, attention, append, named("_append"));
+    else if (getRowSource(prologue.op))
+      addRows(program, prologue, named("_rows"));
     else
       program.addKernel(named("_assert"), program.constant(kAssertCtas));
     if (prologue.ordersTiles) {

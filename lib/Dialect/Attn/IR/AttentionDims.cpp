@@ -7,6 +7,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "attn/Dialect/Attn/IR/HeadOps.h"
+#include "attn/Dialect/Attn/IR/RowOps.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -42,7 +43,7 @@ OpFoldResult attn::getDim(OpBuilder &builder, Location loc, Value value,
                           unsigned dim) {
   // A view is not there to ask once it is folded into loads.
   if (auto view = value.getDefiningOp<ReifyRankedShapedTypeOpInterface>();
-      view && isa<PagedOp, RaggedOp, SelectHeadsOp>(view)) {
+      view && isa<PagedOp, RaggedOp, SelectHeadsOp, RotaryOp, QkNormOp>(view)) {
     ReifiedRankedShapedTypeDims shapes;
     (void)view.reifyResultShapes(builder, shapes);
     return shapes.front()[dim];

@@ -8,6 +8,7 @@
 
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Dialect/Attn/IR/RowOps.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dominance.h"
@@ -82,10 +83,15 @@ static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
   }
 }
 
-/// Adds a view of sequences or heads, or lengths.
+/// Adds a view of sequences or heads, lengths, or rows that are changed, with
+/// what changes them before.
 static void addView(Operation *view, SetVector<Operation *> &ops,
                     SetVector<Value> &inputs) {
-  inputs.insert_range(view->getOperands());
+  for (Value operand : view->getOperands())
+    if (Operation *before = operand.getDefiningOp(); getRowSource(before))
+      addView(before, ops, inputs);
+    else
+      inputs.insert(operand);
   ops.insert(view);
 }
 
@@ -124,11 +130,12 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
   SetVector<Operation *> scalars; // and views
   SetVector<Value> inputs;
   for (Value value : getReadValues(attention)) {
-    if (isCache(value, attention) && isa<RankedTensorType>(value.getType()) &&
-        !isView(value))
-      addCache(value, appends, scalars, inputs);
-    else if (isView(value))
+    bool isRows =
+        isa<AttentionOp>(attention) && getRowSource(value.getDefiningOp());
+    if (isView(value) || isRows)
       addView(value.getDefiningOp(), scalars, inputs);
+    else if (isCache(value, attention) && isa<RankedTensorType>(value.getType()))
+      addCache(value, appends, scalars, inputs);
     else
       addScalar(value, scalars, inputs);
   }

@@ -122,8 +122,7 @@ LogicalResult GradBuilder::checkOperands() {
                                           {"key", attention.getKey()},
                                           {"value", attention.getValue()}};
   for (auto [name, value] : inputs) {
-    auto view = value.getDefiningOp<SelectHeadsOp>();
-    if (failed(checkArgument(view ? view.getSource() : value, name)))
+    if (failed(checkArgument(skipViews(value), name)))
       return failure();
   }
   uses.insert_range(attention->getOperands());

@@ -36,17 +36,32 @@ LogicalResult GradScope::checkArgument(Value value, StringRef role) {
          << forward.getName();
 }
 
+Value GradScope::skipViews(Value value) {
+  while (true) {
+    Value source = skipRowOps(value);
+    if (auto view = source.getDefiningOp<SelectHeadsOp>())
+      source = view.getSource();
+    if (source == value)
+      return value;
+    value = source;
+  }
+}
+
 LogicalResult GradScope::checkSource(Value value, StringRef role) {
   Operation *op = value.getDefiningOp();
   if (!op || op->getNumRegions() != 0)
     return checkArgument(value, role);
+  if (auto rotary = dyn_cast<RotaryOp>(op);
+      rotary && (isArgument(rotary.getCos()) || isArgument(rotary.getSin())))
+    op->emitRemark() << "takes its tables for constants, whose gradient is 0";
   for (Value operand : op->getOperands()) {
     if (isa<tensor::DimOp>(op))
       continue;
     // The gradient of a view is summed into that of what it is of.
-    if (isa<SelectHeadsOp>(op) && isArgument(operand))
+    bool isDerived = skipViews(value) != value;
+    if (isDerived && isArgument(operand))
       continue;
-    if (isFloatTensor(operand))
+    if (isFloatTensor(operand) && !isDerived)
       return op->emitOpError()
              << "cannot be differentiated: expected " << role
              << " to be an argument of @" << forward.getName();
@@ -102,15 +117,38 @@ static Value sumHeads(OpBuilder &builder, SelectHeadsOp view, Value gradient) {
                             view.getMap(), init);
 }
 
+/// Makes `use` what it is computed of by a view or a row op, and `gradient`
+/// that of it; false if it is none. Weights with their gradients are added.
+bool GradScope::passOn(Value &use, Value &gradient,
+                       SmallVectorImpl<std::pair<Value, Value>> &weights) {
+  if (auto view = use.getDefiningOp<SelectHeadsOp>()) {
+    gradient = sumHeads(builder, view, gradient);
+    use = view.getSource();
+    return true;
+  }
+  if (auto rotary = use.getDefiningOp<RotaryOp>()) {
+    gradient = differentiateRotary(builder, rotary, gradient);
+    use = rotary.getSource();
+    return true;
+  }
+  auto norm = use.getDefiningOp<QkNormOp>();
+  if (!norm)
+    return false;
+  NormGradients gradients = differentiateNorm(builder, norm, gradient);
+  gradient = gradients.source;
+  weights.push_back({norm.getWeight(), gradients.weight});
+  use = norm.getSource();
+  return true;
+}
+
 void GradScope::returnGradients(ArrayRef<std::pair<Value, Value>> usesOfViews) {
   Location loc = attention->getLoc();
   SmallVector<std::pair<Value, Value>> uses(usesOfViews);
+  SmallVector<std::pair<Value, Value>> weights;
   for (auto &[use, gradient] : uses)
-    if (auto view =
-            gradient ? use.getDefiningOp<SelectHeadsOp>() : SelectHeadsOp()) {
-      gradient = sumHeads(builder, view, gradient);
-      use = view.getSource();
-    }
+    while (gradient && passOn(use, gradient, weights))
+      ;
+  uses.append(weights);
   SmallVector<Value> gradients;
   for (BlockArgument argument : forward.getArguments()) {
     if (!isFloatTensor(argument))

@@ -8,6 +8,7 @@
 #define LIB_DIALECT_ATTN_TRANSFORMS_GRADSCOPE_H
 
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Dialect/Attn/IR/RowOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -26,6 +27,8 @@ protected:
   bool isArgument(mlir::Value value);
   /// Fails if `value` is no argument.
   mlir::LogicalResult checkArgument(mlir::Value value, llvm::StringRef role);
+  /// What `value` is before views and row ops: their gradients are derived.
+  static mlir::Value skipViews(mlir::Value value);
   /// Fails if `value`, which is no argument, depends on a float tensor that is
   /// one: its gradient would be lost.
   mlir::LogicalResult checkSource(mlir::Value value, llvm::StringRef role);
@@ -40,6 +43,10 @@ protected:
   /// and their gradients, either of which may be null.
   void
   returnGradients(llvm::ArrayRef<std::pair<mlir::Value, mlir::Value>> uses);
+
+  bool
+  passOn(mlir::Value &use, mlir::Value &gradient,
+         llvm::SmallVectorImpl<std::pair<mlir::Value, mlir::Value>> &weights);
 
   mlir::func::FuncOp forward;
   mlir::Operation *attention;
@@ -76,6 +83,16 @@ void scaleWeights(mlir::OpBuilder &builder, AttentionBackwardOp backward,
 /// The columns of `tensor` that `like` has.
 mlir::Value takeColumns(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value tensor, mlir::Value like);
+
+/// The gradient of the source of `op`, by that of its result: turned back.
+mlir::Value differentiateRotary(mlir::OpBuilder &builder, RotaryOp op,
+                                mlir::Value gradient);
+struct NormGradients {
+  mlir::Value source;
+  mlir::Value weight; ///< null without a weight
+};
+NormGradients differentiateNorm(mlir::OpBuilder &builder, QkNormOp op,
+                                mlir::Value gradient);
 
 /// An attention with a prob_mod has the gradients of the two that it is
 /// (--attn-decompose-prob-mod): with w(s, LSE) = prob_mod(exp(s - LSE)),

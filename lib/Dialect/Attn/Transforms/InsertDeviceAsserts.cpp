@@ -10,6 +10,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
+#include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 
@@ -66,6 +67,9 @@ public:
 
   /// Entries that are heads of the source.
   int64_t checkHeads(SelectHeadsOp view);
+
+  /// Positions that are rows of the tables.
+  int64_t checkPositions(RotaryOp op);
 
   /// Slots that are -1 or rows of the pools, and no two of them one row.
   int64_t checkSlots(AppendOp append);
@@ -196,6 +200,18 @@ int64_t AssertBuilder::checkHeads(SelectHeadsOp view) {
          "expected entries of the map that are heads of its source",
          [&](ValueRange point) {
            return compare(Predicate::ult, read(map, point), heads);
+         });
+  return 1;
+}
+
+int64_t AssertBuilder::checkPositions(RotaryOp op) {
+  Value positions = op.getPositions();
+  int64_t rank = cast<ShapedType>(op.getCos().getType()).getRank();
+  Value rows = getSize(op.getCos(), rank - 2);
+  expect(op.getLoc(), getSizes(positions),
+         "expected positions that are rows of the tables",
+         [&](ValueRange point) {
+           return compare(Predicate::ult, read(positions, point), rows);
          });
   return 1;
 }
@@ -375,6 +391,7 @@ struct InsertDeviceAsserts
         if (auto paged = operand.getDefiningOp<PagedOp>())
           numAsserts += builder.checkTable(paged, op.getKeyLengths());
       numAsserts += checkMaps(builder, op.getKey(), op.getValue());
+      numAsserts += checkRotations(builder, op);
       llvm::SmallPtrSet<Operation *, 3> views;
       for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
         if (auto view = operand.getDefiningOp<RaggedOp>();
@@ -392,6 +409,21 @@ struct InsertDeviceAsserts
   }
 
 private:
+  /// The positions that rows of queries and keys are turned by.
+  static int64_t checkRotations(AssertBuilder &builder, AttentionOp op) {
+    int64_t count = 0;
+    llvm::SmallPtrSet<Value, 4> checked;
+    for (Value rows : op->getOperands())
+      for (Value source; (source = getRowSource(rows.getDefiningOp()));
+           rows = source) {
+        auto rotary = rows.getDefiningOp<RotaryOp>();
+        if (rotary && rotary.getPositions() &&
+            checked.insert(rotary.getPositions()).second)
+          count += builder.checkPositions(rotary);
+      }
+    return count;
+  }
+
   /// The head maps of keys and values, one that both have once.
   static int64_t checkMaps(AssertBuilder &builder, Value key, Value value) {
     int64_t count = 0;

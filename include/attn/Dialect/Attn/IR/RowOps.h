@@ -1,0 +1,58 @@
+//===- RowOps.h - What happens to rows before an attention ------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_IR_ROWOPS_H
+#define ATTN_DIALECT_ATTN_IR_ROWOPS_H
+
+#include "attn/Dialect/Attn/IR/Attn.h"
+
+#define GET_OP_CLASSES
+#include "attn/Dialect/Attn/IR/RowOps.h.inc"
+
+namespace attn {
+
+/// Where the pairs of an attn.rotary are: pair m has the columns `first + m *
+/// stride` and `second + m * stride` of a row, and the table's columns
+/// `tableFirst + m * tableStride` and `tableSecond + m * tableStride`.
+struct RotaryLayout {
+  int64_t pairs;
+  int64_t first, second, stride;
+  int64_t tableFirst, tableSecond, tableStride;
+
+  /// Of an op that verifies.
+  static RotaryLayout get(RotaryOp op);
+
+  /// True if both have the same columns in the same pairs.
+  bool hasPairsOf(const RotaryLayout &other) const {
+    return std::tie(pairs, first, second, stride) ==
+           std::tie(other.pairs, other.first, other.second, other.stride);
+  }
+  /// The columns that turn: [begin(), end()).
+  int64_t begin() const { return first; }
+  int64_t end() const { return first + 2 * pairs; }
+};
+
+/// The tensor whose rows `op`, which may be null, changes; null for ops that do
+/// something else.
+mlir::Value getRowSource(mlir::Operation *op);
+
+/// `tensor` before all attn.rotary and attn.qk_norm.
+mlir::Value skipRowOps(mlir::Value tensor);
+
+/// A pair, floats of the type to compute in, turned: each column has a factor
+/// of its own.
+std::pair<mlir::Value, mlir::Value>
+turnPair(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
+         mlir::Value y, std::pair<mlir::Value, mlir::Value> cos,
+         std::pair<mlir::Value, mlir::Value> sin, bool transposed);
+
+/// 1 / sqrt(sum / columns + epsilon), of the squares of a row.
+mlir::Value buildRowScale(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value sum, int64_t columns, double epsilon);
+
+} // namespace attn
+
+#endif // ATTN_DIALECT_ATTN_IR_ROWOPS_H

@@ -1,0 +1,118 @@
+//===- RowChains.cpp - Rows that change before an attention -----*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernel/RowChains.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// True if a lane that has the pairs of one has those of the other.
+static bool fitTogether(const RotaryLayout &a, const RotaryLayout &b) {
+  return a.hasPairsOf(b) || a.end() <= b.begin() || b.end() <= a.begin();
+}
+
+RowChain RowChain::get(Operation *last) {
+  RowChain chain;
+  SmallVector<RotaryLayout> layouts;
+  for (Operation *op = last; getRowSource(op);
+       op = chain.source.getDefiningOp()) {
+    if (auto rotary = dyn_cast<RotaryOp>(op)) {
+      RotaryLayout layout = RotaryLayout::get(rotary);
+      if (!llvm::all_of(layouts, [&](const RotaryLayout &other) {
+            return fitTogether(layout, other);
+          }))
+        break;
+      layouts.push_back(layout);
+    }
+    chain.ops.insert(chain.ops.begin(), op);
+    chain.source = getRowSource(op);
+  }
+  return chain;
+}
+
+/// Adds the chain that ends in `last` behind the one that it reads.
+static void addChain(Operation *last, SetVector<Operation *> &ops) {
+  Operation *before = RowChain::get(last).source.getDefiningOp();
+  if (getRowSource(before))
+    addChain(before, ops);
+  ops.insert(last);
+}
+
+void attn::findRowChains(Operation *nest, SetVector<Operation *> &ops) {
+  nest->walk([&](tensor::ExtractSliceOp slice) {
+    if (Operation *op = slice.getSource().getDefiningOp(); getRowSource(op))
+      addChain(op, ops);
+  });
+}
+
+/// `name`, with a number behind it if an operand or view has it.
+static std::string getFreeName(const TiledAttention &attention,
+                               StringRef name) {
+  auto isTaken = [&](StringRef candidate) {
+    return llvm::any_of(attention.operands,
+                        [&](const KernelOperand &operand) {
+                          return operand.name == candidate;
+                        }) ||
+           llvm::any_of(attention.prologue, [&](const PrologueOp &prologue) {
+             return llvm::any_of(prologue.views, [&](const WorkspaceView &view) {
+               return view.name == candidate;
+             });
+           });
+  };
+  std::string free = name.str();
+  for (unsigned number = 1; isTaken(free); ++number)
+    free = (name + Twine(number)).str();
+  return free;
+}
+
+WorkspaceView attn::getRowView(const TiledAttention &attention,
+                               Operation *last) {
+  auto type = cast<RankedTensorType>(last->getResult(0).getType());
+  const KernelOperand *source =
+      llvm::find_if(attention.operands, [&](const KernelOperand &operand) {
+        return operand.tensor == skipRowOps(last->getResult(0));
+      });
+  return {getFreeName(attention, source->name + "_rows"),
+          tile::GlobalType::get(type.getContext(), type.getShape(),
+                                type.getElementType())};
+}
+
+static void addTable(TiledAttention &attention, StringRef name, Value tensor) {
+  if (tensor)
+    addInput(attention, getFreeName(attention, name), tensor, 1);
+}
+
+/// A chain reads memory as it is.
+static LogicalResult checkSource(Operation *op) {
+  Operation *view = skipRowOps(op->getResult(0)).getDefiningOp();
+  if (!isa_and_present<PagedOp, RaggedOp>(view))
+    return success();
+  return op->emitOpError()
+         << "expected rows of a tensor on a GPU, got those of '"
+         << view->getName() << "'";
+}
+
+LogicalResult attn::addRowOperands(TiledAttention &attention) {
+  for (const PrologueOp &prologue : attention.prologue) {
+    if (!getRowSource(prologue.op))
+      continue;
+    if (failed(checkSource(prologue.op)))
+      return failure();
+    for (Operation *op : RowChain::get(prologue.op).ops) {
+      if (auto rotary = dyn_cast<RotaryOp>(op)) {
+        addTable(attention, "cos", rotary.getCos());
+        addTable(attention, "sin", rotary.getSin());
+        addTable(attention, "positions", rotary.getPositions());
+      } else {
+        addTable(attention, "norm_weight", cast<QkNormOp>(op).getWeight());
+      }
+    }
+  }
+  return success();
+}

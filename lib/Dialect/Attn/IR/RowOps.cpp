@@ -1,0 +1,218 @@
+//===- RowOps.cpp - What happens to rows before an attention --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Attn/IR/RowOps.h"
+
+#include "AttnVerifiers.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// Verifiers
+//===----------------------------------------------------------------------===//
+
+/// rotary_c1, qk_norm_c1: a row has columns whose number is known.
+static LogicalResult verifyHeadDim(Operation *op, ShapedType source) {
+  if (!source.isDynamicDim(kHeadDim) && source.getDimSize(kHeadDim) > 0)
+    return success();
+  return op->emitOpError() << "expected D to be static and positive, got "
+                           << source;
+}
+
+/// rotary_c2
+static LogicalResult verifyColumns(RotaryOp op, int64_t headDim) {
+  std::optional<ArrayRef<int64_t>> columns = op.getColumns();
+  if (columns && columns->size() != 2)
+    return op.emitOpError()
+           << "expected columns to be two numbers, the first column that turns "
+              "and the first behind, got "
+           << columns->size();
+  int64_t begin = columns ? (*columns)[0] : 0;
+  int64_t end = columns ? (*columns)[1] : headDim;
+  if (begin < 0 || begin >= end || end > headDim)
+    return op.emitOpError()
+           << "expected columns from 0 to D = " << headDim
+           << ", at least two of them, got [" << begin << ", " << end << "]";
+  if ((end - begin) % 2 != 0)
+    return op.emitOpError()
+           << "expected an even number of columns that turn, got "
+           << end - begin;
+  return success();
+}
+
+/// `size` is 1 or that of the source's batches.
+static LogicalResult verifyBatches(RotaryOp op, StringRef name, int64_t size) {
+  int64_t batches =
+      cast<ShapedType>(op.getSource().getType()).getDimSize(kBatch);
+  if (size == 1)
+    return success();
+  return verifyEqual(op, {"source", "0", batches}, {name, "0", size});
+}
+
+/// rotary_c3
+static LogicalResult verifyTables(RotaryOp op) {
+  auto table = cast<ShapedType>(op.getCos().getType());
+  RotaryLayout layout = RotaryLayout::get(op);
+  int64_t width = table.getShape().back();
+  if (width != layout.pairs && width != 2 * layout.pairs)
+    return op.emitOpError() << "expected tables with " << layout.pairs
+                            << " columns, one for each pair, or "
+                            << 2 * layout.pairs << ", got " << table;
+  if (table.getRank() == 3 &&
+      failed(verifyBatches(op, "cos", table.getDimSize(0))))
+    return failure();
+  int64_t rows = table.getShape().end()[-2];
+  int64_t needed =
+      cast<ShapedType>(op.getSource().getType()).getDimSize(kSequence);
+  if (op.getPositions())
+    needed = needed == 0 ? 0 : 1;
+  if (ShapedType::isDynamic(rows) || ShapedType::isDynamic(needed) ||
+      rows >= needed)
+    return success();
+  return op.emitOpError() << "expected tables with at least " << needed
+                          << " rows, got " << rows;
+}
+
+LogicalResult RotaryOp::verify() {
+  auto source = cast<ShapedType>(getSource().getType());
+  if (failed(verifyHeadDim(*this, source)) ||
+      failed(verifyColumns(*this, source.getDimSize(kHeadDim))) ||
+      failed(verifyTables(*this)))
+    return failure();
+  // rotary_c4
+  if (!getPositions())
+    return success();
+  auto positions = cast<ShapedType>(getPositions().getType());
+  if (failed(verifyBatches(*this, "positions", positions.getDimSize(0))))
+    return failure();
+  return verifyEqual(*this, {"source", "2", source.getDimSize(kSequence)},
+                     {"positions", "1", positions.getDimSize(1)});
+}
+
+LogicalResult QkNormOp::verify() {
+  auto source = cast<ShapedType>(getSource().getType());
+  if (failed(verifyHeadDim(*this, source)))
+    return failure();
+  // qk_norm_c2
+  if (getWeight() &&
+      failed(
+          verifyEqual(*this, {"source", "3", source.getDimSize(kHeadDim)},
+                      {"weight", "0",
+                       cast<ShapedType>(getWeight().getType()).getDimSize(0)})))
+    return failure();
+  if (getWeight() && ShapedType::isDynamic(
+                         cast<ShapedType>(getWeight().getType()).getDimSize(0)))
+    return emitOpError() << "expected a weight of a static size, got "
+                         << getWeight().getType();
+  // qk_norm_c3
+  if (!getEpsilon().isFinite() || getEpsilon().isNegative())
+    return emitOpError() << "expected epsilon to be finite and at least 0, got "
+                         << getEpsilon().convertToDouble();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+static LogicalResult reifyRowShapes(OpBuilder &builder, Operation *op,
+                                    ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes;
+  for (unsigned dim : {kBatch, kHead, kSequence, kHeadDim})
+    sizes.push_back(getDim(builder, op->getLoc(), getRowSource(op), dim));
+  shapes.push_back(sizes);
+  return success();
+}
+
+LogicalResult RotaryOp::reifyResultShapes(OpBuilder &builder,
+                                          ReifiedRankedShapedTypeDims &shapes) {
+  return reifyRowShapes(builder, *this, shapes);
+}
+
+LogicalResult QkNormOp::reifyResultShapes(OpBuilder &builder,
+                                          ReifiedRankedShapedTypeDims &shapes) {
+  return reifyRowShapes(builder, *this, shapes);
+}
+
+RotaryLayout RotaryLayout::get(RotaryOp op) {
+  std::optional<ArrayRef<int64_t>> columns = op.getColumns();
+  int64_t begin = columns ? (*columns)[0] : 0;
+  int64_t end =
+      columns ? (*columns)[1]
+              : cast<ShapedType>(op.getSource().getType()).getDimSize(kHeadDim);
+  RotaryLayout layout;
+  layout.pairs = (end - begin) / 2;
+  layout.stride = op.getInterleaved() ? 2 : 1;
+  int64_t distance = op.getInterleaved() ? 1 : layout.pairs;
+  layout.first = begin;
+  layout.second = begin + distance;
+  bool isOfPairs =
+      cast<ShapedType>(op.getCos().getType()).getShape().back() == layout.pairs;
+  layout.tableFirst = 0;
+  layout.tableSecond = isOfPairs ? 0 : distance;
+  layout.tableStride = isOfPairs ? 1 : layout.stride;
+  return layout;
+}
+
+//===----------------------------------------------------------------------===//
+// What lowerings share
+//===----------------------------------------------------------------------===//
+
+Value attn::getRowSource(Operation *op) {
+  if (auto rotary = dyn_cast_or_null<RotaryOp>(op))
+    return rotary.getSource();
+  if (auto norm = dyn_cast_or_null<QkNormOp>(op))
+    return norm.getSource();
+  return Value();
+}
+
+Value attn::skipRowOps(Value tensor) {
+  while (Value source = getRowSource(tensor.getDefiningOp()))
+    tensor = source;
+  return tensor;
+}
+
+std::pair<Value, Value> attn::turnPair(OpBuilder &builder, Location loc,
+                                       Value x, Value y,
+                                       std::pair<Value, Value> cos,
+                                       std::pair<Value, Value> sin,
+                                       bool transposed) {
+  auto mul = [&](Value a, Value b) -> Value {
+    return arith::MulFOp::create(builder, loc, a, b);
+  };
+  auto add = [&](Value a, Value b) -> Value {
+    return arith::AddFOp::create(builder, loc, a, b);
+  };
+  auto sub = [&](Value a, Value b) -> Value {
+    return arith::SubFOp::create(builder, loc, a, b);
+  };
+  Value ownX = mul(x, cos.first), ownY = mul(y, cos.second);
+  if (transposed)
+    return {add(ownX, mul(y, sin.second)), sub(ownY, mul(x, sin.first))};
+  return {sub(ownX, mul(y, sin.first)), add(ownY, mul(x, sin.second))};
+}
+
+Value attn::buildRowScale(OpBuilder &builder, Location loc, Value sum,
+                          int64_t columns, double epsilon) {
+  Type type = sum.getType();
+  auto constant = [&](double value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getFloatAttr(type, value));
+  };
+  Value mean = arith::DivFOp::create(builder, loc, sum,
+                                     constant(static_cast<double>(columns)));
+  Value square = arith::AddFOp::create(builder, loc, mean, constant(epsilon));
+  return arith::DivFOp::create(builder, loc, constant(1),
+                               math::SqrtOp::create(builder, loc, square));
+}
+
+#define GET_OP_CLASSES
+#include "attn/Dialect/Attn/IR/RowOps.cpp.inc"

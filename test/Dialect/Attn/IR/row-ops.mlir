@@ -1,0 +1,22 @@
+// RUN: attn-opt %s | attn-opt | FileCheck %s
+// RUN: attn-opt %s --mlir-print-op-generic | attn-opt | FileCheck %s
+
+// CHECK-LABEL: @rotary
+// CHECK: attn.rotary %arg0, %arg1, %arg1 halves : tensor<?x4x?x64xf16>, tensor<128x32xf32>
+// CHECK: attn.rotary %arg0, %arg2, %arg2 interleaved positions(%arg3 : tensor<1x?xi64>) columns [16, 32] transposed : tensor<?x4x?x64xf16>, tensor<?x?x16xbf16>
+func.func @rotary(%x: tensor<?x4x?x64xf16>, %t: tensor<128x32xf32>,
+                  %u: tensor<?x?x16xbf16>, %p: tensor<1x?xi64>) {
+  %0 = attn.rotary %x, %t, %t halves : tensor<?x4x?x64xf16>, tensor<128x32xf32>
+  %1 = attn.rotary %x, %u, %u interleaved positions(%p : tensor<1x?xi64>)
+           columns [16, 32] transposed : tensor<?x4x?x64xf16>, tensor<?x?x16xbf16>
+  return
+}
+
+// CHECK-LABEL: @qk_norm
+// CHECK: attn.qk_norm %arg0 weight(%arg1 : tensor<64xf32>) epsilon(9.99{{.*}}E-7) : tensor<?x4x?x64xbf16>
+// CHECK: attn.qk_norm %arg0 epsilon(0.0{{.*}}) : tensor<?x4x?x64xbf16>
+func.func @qk_norm(%x: tensor<?x4x?x64xbf16>, %w: tensor<64xf32>) {
+  %0 = attn.qk_norm %x weight(%w : tensor<64xf32>) epsilon(1.0e-6) : tensor<?x4x?x64xbf16>
+  %1 = attn.qk_norm %x epsilon(0.0) : tensor<?x4x?x64xbf16>
+  return
+}
