@@ -7,6 +7,7 @@
 #include "HeadOps.h"
 #include "MaskChecks.h"
 #include "ModPrograms.h"
+#include "OutputOps.h"
 #include "RaggedOps.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -449,6 +450,8 @@ OpEvaluator attn::findAttnEvaluator(Operation *op) {
   if (isa<AppendOp>(op))
     return evaluateAppend;
   if (OpEvaluator evaluator = findHeadEvaluator(op))
+    return evaluator;
+  if (OpEvaluator evaluator = findOutputEvaluator(op))
     return evaluator;
   return findRaggedEvaluator(op);
 }

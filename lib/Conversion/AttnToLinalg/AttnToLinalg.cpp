@@ -15,6 +15,7 @@
 #include "Heads.h"
 #include "LinearAttention.h"
 #include "OnlineStep.h"
+#include "Outputs.h"
 #include "Paged.h"
 #include "Ragged.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -469,6 +470,7 @@ void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns,
                ConvertTo<PagedOp, emitPaged>, ConvertTo<AppendOp, emitAppend>,
                ConvertTo<SelectHeadsOp, emitSelectHeads>,
                ConvertTo<SumHeadsOp, emitSumHeads>,
+               ConvertTo<OutputModOp, emitOutputMod>,
                ConvertTo<RaggedOp, emitRagged>, ConvertTo<PackOp, emitPack>,
                ConvertTo<SequenceLengthsOp, emitSequenceLengths>>(
       patterns.getContext());
@@ -490,7 +492,7 @@ struct ConvertAttnToLinalgPass
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
               LinearAttentionOp, NormalizeOp, RepairOp, CombineOp, MergeOp,
               PagedOp, AppendOp, RaggedOp, PackOp, SequenceLengthsOp,
-              SelectHeadsOp, SumHeadsOp>(op))
+              SelectHeadsOp, SumHeadsOp, OutputModOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());
