@@ -7,6 +7,7 @@
 #include "HeadOps.h"
 #include "MaskChecks.h"
 #include "ModPrograms.h"
+#include "OutputOps.h"
 #include "RaggedOps.h"
 #include "RowOps.h"
 
@@ -464,6 +465,8 @@ OpEvaluator attn::findAttnEvaluator(Operation *op) {
   if (OpEvaluator evaluator = findHeadEvaluator(op))
     return evaluator;
   if (OpEvaluator evaluator = findRowEvaluator(op))
+    return evaluator;
+  if (OpEvaluator evaluator = findOutputEvaluator(op))
     return evaluator;
   return findRaggedEvaluator(op);
 }

@@ -16,6 +16,7 @@
 #include "Report.h"
 #include "Traffic.h"
 
+#include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
@@ -216,6 +217,9 @@ static void remarkOtherResults(ModuleOp module) {
     for (OpOperand &result :
          function.getBody().front().getTerminator()->getOpOperands()) {
       Operation *producer = result.get().getDefiningOp();
+      // What follows an attention is a part of its kernels.
+      while (auto mod = dyn_cast_or_null<OutputModOp>(producer))
+        producer = mod.getSource().getDefiningOp();
       // In place, or where a kernel writes its results.
       bool isWritten = isa_and_present<AppendOp, PackOp>(producer);
       if (producer && !isAttention(producer) && !isWritten)

@@ -49,6 +49,7 @@ void attn::buildCpuTileStage(OpPassManager &pm,
   pm.addPass(createConvertToOnlinePass());
   pm.addPass(createTilePass());
   pm.addPass(createInsertBlockSkippingPass());
+  pm.addPass(createFuseOutputsPass());
   pm.addPass(createVerifyNormalFormPass({"tiled"}));
   pm.addPass(createGatherPagesPass());
   pm.addPass(createPadTilesPass());

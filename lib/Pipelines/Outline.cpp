@@ -15,6 +15,7 @@
 
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
+#include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/Utils/ProbMod.h"
 #include "attn/Pipelines/Compiler.h"
@@ -58,32 +59,6 @@ static SetVector<Operation *> getViews(Operation *attention) {
   }
   views.insert_range(appends);
   return views;
-}
-
-/// Erases `op` and what it alone used, if nothing needs them.
-static void eraseDead(Operation *op) {
-  if (!op || !isOpTriviallyDead(op))
-    return;
-  SmallVector<Value> operands(op->getOperands());
-  op->erase();
-  for (Value operand : operands)
-    eraseDead(operand.getDefiningOp());
-}
-
-/// Takes the results of `call` for those of `attention`, or for what packs
-/// them.
-static void replaceResults(Operation *attention,
-                           const ExtractedAttention &extracted,
-                           func::CallOp call) {
-  for (OpResult result : attention->getResults()) {
-    Value old = extracted.results[result.getResultNumber()];
-    old.replaceAllUsesWith(call.getResult(result.getResultNumber()));
-    if (auto pack = old.getDefiningOp<PackOp>()) {
-      Operation *empty = pack.getInit().getDefiningOp();
-      pack.erase();
-      eraseDead(empty);
-    }
-  }
 }
 
 /// Replaces one attention, or a view, by linalg ops, and touches nothing else.
@@ -229,15 +204,15 @@ LogicalResult Outline::outline(Operation *attention) {
     attention->emitWarning() << "falls back from a kernel for " << target
                              << " to linalg: " << reason;
     SetVector<Operation *> views = getViews(attention);
-    for (Value result : attention->getResults())
-      if (PackOp pack = getPack(result))
-        views.insert(pack);
+    for (Operation *end : extracted.ends)
+      if (isa<OutputModOp, PackOp>(end))
+        views.insert(end);
     convertToLinalg(attention);
     llvm::for_each(views, convertToLinalg);
     ++numFallbacks;
     return success();
   }
-  OpBuilder builder(attention);
+  OpBuilder builder(extracted.place);
   auto call = func::CallOp::create(builder, attention->getLoc(), *kernel,
                                    extracted.arguments);
   SetVector<Operation *> views = getViews(attention);

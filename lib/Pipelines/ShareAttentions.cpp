@@ -28,16 +28,17 @@ using namespace mlir;
 using namespace attn;
 
 namespace {
-/// An attention, and what a function for it takes.
+/// An attention, and what a function for it takes and gives; without the
+/// function.
 struct Use {
   Operation *attention;
-  SmallVector<Value> arguments;
+  ExtractedAttention extracted;
 };
 
 /// The attentions that one function can serve.
 struct Group {
   ExtractedAttention extracted; ///< of the first
-  SmallVector<Use> uses;
+  SmallVector<Use, 0> uses;
 };
 
 struct ShareAttentions
@@ -52,12 +53,14 @@ struct ShareAttentions
       ExtractedAttention extracted =
           extractAttention(attention, getProgramName(attention),
                            /*appends=*/false);
-      SmallVector<Value> arguments = extracted.arguments;
+      Use use{attention,
+              {nullptr, nullptr, extracted.arguments, extracted.results,
+               extracted.ends, extracted.place}};
       auto [number, isNew] = numbers.try_emplace(
           {module, getProgramKey(extracted)}, groups.size());
       if (isNew)
         groups.push_back({std::move(extracted), {}});
-      groups[number->second].uses.push_back({attention, std::move(arguments)});
+      groups[number->second].uses.push_back(std::move(use));
     }
     IRMapping replaced;
     for (Group &group : groups)
@@ -66,7 +69,7 @@ struct ShareAttentions
   }
 
 private:
-  /// `replaced` has the results of attentions that are calls by now.
+  /// `replaced` has the results of what are calls by now.
   void share(Group &group, IRMapping &replaced) {
     auto module = group.uses.front().attention->getParentOfType<ModuleOp>();
     func::FuncOp function = group.extracted.function;
@@ -75,13 +78,13 @@ private:
     SymbolTable(module).insert(function);
     ++numFunctions;
     for (Use &use : group.uses) {
-      OpBuilder builder(use.attention);
-      for (Value &argument : use.arguments)
+      OpBuilder builder(use.extracted.place);
+      for (Value &argument : use.extracted.arguments)
         argument = replaced.lookupOrDefault(argument);
       auto call = func::CallOp::create(builder, use.attention->getLoc(),
-                                       function, use.arguments);
-      replaced.map(use.attention->getResults(), call.getResults());
-      use.attention->replaceAllUsesWith(call);
+                                       function, use.extracted.arguments);
+      replaced.map(use.extracted.results, call.getResults());
+      replaceResults(use.attention, use.extracted, call);
       use.attention->erase();
       ++numShared;
     }

@@ -21,5 +21,6 @@ void attn::buildTiledPipeline(OpPassManager &pm,
   pm.addPass(createTilePass());
   pm.addPass(createInsertBlockSkippingPass());
   pm.addPass(createSplitKVPass());
+  pm.addPass(createFuseOutputsPass());
   pm.addPass(createVerifyNormalFormPass({"tiled"}));
 }

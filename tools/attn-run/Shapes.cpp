@@ -17,6 +17,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Support/Format.h"
@@ -51,6 +52,7 @@ private:
   void nameByAttention(OpTy attention, const std::string &suffix);
   void nameByLinear(LinearAttentionOp linear, const std::string &suffix);
   void nameByBackward(AttentionBackwardOp backward, const std::string &suffix);
+  void nameByOutputMod(OutputModOp mod, const std::string &suffix);
   void nameByRagged(RaggedOp ragged, const std::string &name,
                     const std::string &heads, const std::string &suffix);
   void countOffsets();
@@ -128,6 +130,7 @@ void ShapeResolver::suggestByReads(Region &mod, const std::string &suffix) {
   if (mod.empty())
     return;
   const char *names[] = {"B", "Hq", "M", "N"};
+  bool hasColumn = isa<OutputModOp>(mod.getParentOp());
   unsigned firstCoordinate = mod.getNumArguments() - 4;
   for (auto extract : mod.getOps<tensor::ExtractOp>()) {
     auto tensor = dyn_cast<BlockArgument>(extract.getTensor());
@@ -136,7 +139,8 @@ void ShapeResolver::suggestByReads(Region &mod, const std::string &suffix) {
     for (auto [dim, index] : llvm::enumerate(extract.getIndices())) {
       auto coordinate = dyn_cast<BlockArgument>(index);
       if (coordinate && coordinate.getOwner() == &mod.front() &&
-          coordinate.getArgNumber() >= firstCoordinate)
+          coordinate.getArgNumber() >= firstCoordinate &&
+          coordinate.getArgNumber() < firstCoordinate + (hasColumn ? 3 : 4))
         suggestions.push_back(
             {variableOf[tensor.getArgNumber()][dim],
              names[coordinate.getArgNumber() - firstCoordinate] + suffix});
@@ -192,6 +196,15 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
     headPairs.push_back({"Hq" + suffix, "Hkv" + suffix});
   suggestByReads(attention.getScoreMod(), suffix);
   suggestByReads(attention.getMaskMod(), suffix);
+}
+
+/// What follows an attention, or stands alone, has its query's rows.
+void ShapeResolver::nameByOutputMod(OutputModOp mod,
+                                    const std::string &suffix) {
+  const char *rows[] = {"B", "Hq", "M"};
+  for (unsigned dim = 0; dim < 3; ++dim)
+    tie(mod.getSource(), dim, rows[dim] + suffix);
+  suggestByReads(mod.getMod(), suffix);
 }
 
 /// The rows of all sequences have a name; of their offsets there is one more
@@ -514,6 +527,9 @@ std::optional<Shapes> ShapeResolver::run(
       nameByBackward(backward, suffix);
     } else if (auto linear = dyn_cast<LinearAttentionOp>(op)) {
       nameByLinear(linear, suffix);
+    } else if (auto mod = dyn_cast<OutputModOp>(op)) {
+      nameByOutputMod(mod, number < 2 ? "" : std::to_string(number - 1));
+      return;
     } else {
       return;
     }

@@ -18,6 +18,7 @@ PAGES = {
     "AttnDialect.md": ("Dialect/Attn/IR/AttnOps.td", ["-gen-dialect-doc", "-dialect=attn"]),
     "HeadOps.md": ("Dialect/Attn/IR/HeadOps.td", ["-gen-op-doc"]),
     "RowOps.md": ("Dialect/Attn/IR/RowOps.td", ["-gen-op-doc"]),
+    "OutputOps.md": ("Dialect/Attn/IR/OutputOps.td", ["-gen-op-doc"]),
     "LinearAttentionOps.md": ("Dialect/Attn/IR/LinearAttentionOps.td", ["-gen-op-doc"]),
     "AttnPasses.md": ("Dialect/Attn/Transforms/Passes.td", ["-gen-pass-doc"]),
     "AttnLaunchDialect.md": ("Dialect/Launch/IR/LaunchOps.td", ["-gen-dialect-doc", "-dialect=attn_launch"]),

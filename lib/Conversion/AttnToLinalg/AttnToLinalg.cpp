@@ -15,6 +15,7 @@
 #include "Heads.h"
 #include "LinearAttention.h"
 #include "OnlineStep.h"
+#include "Outputs.h"
 #include "Paged.h"
 #include "Ragged.h"
 #include "RowOps.h"
@@ -471,6 +472,7 @@ void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns,
                ConvertTo<SelectHeadsOp, emitSelectHeads>,
                ConvertTo<SumHeadsOp, emitSumHeads>,
                ConvertTo<RotaryOp, emitRotary>, ConvertTo<QkNormOp, emitQkNorm>,
+               ConvertTo<OutputModOp, emitOutputMod>,
                ConvertTo<RaggedOp, emitRagged>, ConvertTo<PackOp, emitPack>,
                ConvertTo<SequenceLengthsOp, emitSequenceLengths>>(
       patterns.getContext());
@@ -492,7 +494,7 @@ struct ConvertAttnToLinalgPass
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
               LinearAttentionOp, NormalizeOp, RepairOp, CombineOp, MergeOp,
               PagedOp, AppendOp, RaggedOp, PackOp, SequenceLengthsOp,
-              SelectHeadsOp, SumHeadsOp, RotaryOp, QkNormOp>(op))
+              SelectHeadsOp, SumHeadsOp, OutputModOp, RotaryOp, QkNormOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

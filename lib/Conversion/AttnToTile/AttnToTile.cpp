@@ -150,7 +150,8 @@ struct ConvertAttnToTile
         functions.push_back(function);
     for (FunctionOpInterface function : functions) {
       if (failed(rejectControlFlow(function)) ||
-          failed(rejectElements(function)))
+          failed(rejectElements(function)) ||
+          failed(rejectOutputMods(function)))
         return signalPassFailure();
       std::string name = getEntryName(function.getName());
       builder.setInsertionPoint(function);
@@ -191,6 +192,20 @@ private:
       op.emitOpError() << "expected a tensor of f16, bf16, f32, f64, i1, i8, "
                           "i16, i32 or i64 on the GPU, got one of "
                        << op.getType();
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  /// Those that --attn-fuse-outputs leaves would be lost silently.
+  LogicalResult rejectOutputMods(FunctionOpInterface function) {
+    WalkResult result = function->walk([](OutputModOp op) {
+      if (op.getSource().getDefiningOp<NormalizeOp>() ||
+          op.getSource().getDefiningOp<OutputModOp>())
+        return WalkResult::advance();
+      op.emitOpError() << "expected the output of an attention that nothing "
+                          "else reads on a GPU, whose kernels store it: "
+                          "--attn-outline leaves others to the host";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

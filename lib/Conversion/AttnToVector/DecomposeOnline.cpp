@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DecomposeOutputs.h"
 #include "DecomposeTwoPhase.h"
 #include "RowEmitter.h"
 #include "VectorMath.h"
@@ -389,10 +390,24 @@ struct DecomposeOnline
       op->erase();
       numDecomposed += step ? 1 : 0;
     }
+    decomposeOutputs(buffers);
     clearNormalForm(getOperation());
   }
 
 private:
+  void decomposeOutputs(TileBuffers &buffers) {
+    SmallVector<OutputModOp> mods;
+    getOperation().walk([&](OutputModOp op) {
+      if (!op.getOffsets().empty())
+        mods.push_back(op);
+    });
+    for (OutputModOp op : mods) {
+      Value result = emitOutputMod(op, buffers);
+      op.getResult().replaceAllUsesWith(result);
+      op.erase();
+    }
+  }
+
   static bool hasStaticTiles(Operation *op) {
     for (Type type : op->getOperandTypes()) {
       auto tensor = dyn_cast<RankedTensorType>(type);

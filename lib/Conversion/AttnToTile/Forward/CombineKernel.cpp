@@ -51,7 +51,8 @@ private:
   Value readDescale();
   Value getFactor(const RowState &end);
   void store(Value number, Value tensor, ValueRange indices);
-  void storeColumns(ArrayRef<Value> columns, Value factor);
+  FailureOr<Value> applyMods(Value number, Value column);
+  LogicalResult storeColumns(ArrayRef<Value> columns, Value factor);
   void storeLse(const RowState &end);
 
   template <typename OpTy>
@@ -222,7 +223,22 @@ void CombineKernelBuilder::store(Value number, Value tensor,
   tile::InsertOp::create(builder, loc, number, tensor, toI64(indices));
 }
 
-void CombineKernelBuilder::storeColumns(ArrayRef<Value> columns, Value factor) {
+/// What follows the attention, of an element of the row.
+FailureOr<Value> CombineKernelBuilder::applyMods(Value number, Value column) {
+  SmallVector<Value> at(row);
+  at.push_back(column);
+  for (OutputModOp op : attention.outputMods) {
+    FailureOr<Value> changed =
+        mods.inlineRegion(op.getMod(), number, ValueRange(at));
+    if (failed(changed))
+      return failure();
+    number = *changed;
+  }
+  return number;
+}
+
+LogicalResult CombineKernelBuilder::storeColumns(ArrayRef<Value> columns,
+                                                 Value factor) {
   Value tensor = values.lookup(attention.getOutput("output"));
   int64_t valueDim = AttentionDims::get(attention.first).valueDim;
   for (auto [i, total] : llvm::enumerate(columns)) {
@@ -237,8 +253,13 @@ void CombineKernelBuilder::storeColumns(ArrayRef<Value> columns, Value factor) {
       auto guarded = scf::IfOp::create(builder, loc, exists);
       builder.setInsertionPointToStart(guarded.thenBlock());
     }
-    store(fragments.mul(total, factor), tensor, at);
+    FailureOr<Value> output =
+        applyMods(fragments.mul(total, factor), at.back());
+    if (failed(output))
+      return failure();
+    store(*output, tensor, at);
   }
+  return success();
 }
 
 /// Every lane has it; the first writes.
@@ -275,6 +296,9 @@ LogicalResult CombineKernelBuilder::begin(tile::KernelOp kernel) {
   if (failed(extent))
     return failure();
   splits = *extent;
+  for (OutputModOp mod : attention.outputMods)
+    if (failed(materializeOutside(mod.getMod())))
+      return failure();
   return success();
 }
 
@@ -295,7 +319,8 @@ LogicalResult CombineKernelBuilder::build(StringRef name) {
     if (parts.get(RowRole::Sum))
       sum = columns.pop_back_val();
     RowState end = takeSink(max, sum);
-    storeColumns(columns, getFactor(end));
+    if (failed(storeColumns(columns, getFactor(end))))
+      return failure();
     storeLse(end);
   }
   tile::ReturnOp::create(builder, loc);

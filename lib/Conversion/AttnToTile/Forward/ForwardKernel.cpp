@@ -55,6 +55,7 @@ private:
   FailureOr<Value> loadKeys(Value slice, int64_t cols, Value column,
                             Value keysInTile);
   LogicalResult convertNormalize(NormalizeOp op);
+  LogicalResult convertOutputMod(OutputModOp op);
   FailureOr<SmallVector<Value>> getPlace();
   void storeTile(Value tile, Value tensor, SmallVector<Value> place);
   LogicalResult convertStores(scf::InParallelOp op);
@@ -416,6 +417,20 @@ LogicalResult KernelBuilder::convertNormalize(NormalizeOp op) {
   return success();
 }
 
+LogicalResult KernelBuilder::convertOutputMod(OutputModOp op) {
+  SmallVector<Value> place =
+      llvm::map_to_vector(attention.forall.getInductionVars(),
+                          [&](Value iv) { return values.lookup(iv); });
+  if (firstColumn)
+    place.push_back(firstColumn);
+  FailureOr<Value> output =
+      applyOutputMod(op, values.lookup(op.getSource()), place);
+  if (failed(output))
+    return failure();
+  values.map(op.getResult(), *output);
+  return success();
+}
+
 /// Where the CTA's rows are in an output, or in a workspace of states, whose
 /// first dimension has the batches of each split.
 FailureOr<SmallVector<Value>> KernelBuilder::getPlace() {
@@ -479,6 +494,7 @@ LogicalResult KernelBuilder::convertBlock(Block &block) {
             .Case([&](scf::ForOp loop) { return convertLoop(loop); })
             .Case([&](OnlineAttentionOp step) { return convertStep(step); })
             .Case([&](NormalizeOp end) { return convertNormalize(end); })
+            .Case([&](OutputModOp mod) { return convertOutputMod(mod); })
             .Case(
                 [&](scf::InParallelOp stores) { return convertStores(stores); })
             // Slices are loaded where they are used; the initial state is

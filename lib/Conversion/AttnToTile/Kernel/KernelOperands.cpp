@@ -118,8 +118,8 @@ static SmallVector<Value> getTensorsRead(Operation *op) {
   if (auto read = dyn_cast<tensor::ExtractOp>(op)) {
     bool isInRegion =
         isa_and_nonnull<OnlineAttentionOp, BackwardStepOp, BackwardScatterOp,
-                        CreateBlockMaskOp, KeyBoundsOp, DeviceAssertOp>(
-            op->getParentOp());
+                        CreateBlockMaskOp, KeyBoundsOp, DeviceAssertOp,
+                        OutputModOp>(op->getParentOp());
     if (!isInRegion && matchPattern(read.getTensor(), m_Constant()))
       return {};
     return {read.getTensor()};
@@ -140,6 +140,8 @@ SetVector<Value> attn::findTensorsRead(const TiledAttention &attention) {
   };
   scf::ForallOp forall = attention.forall;
   forall->walk<WalkOrder::PreOrder>(collect);
+  for (OutputModOp mod : attention.outputMods)
+    mod->walk<WalkOrder::PreOrder>(collect);
   for (const PrologueOp &prologue : attention.prologue)
     prologue.op->walk<WalkOrder::PreOrder>(collect);
   // And outside, for scalars used inside.
@@ -173,8 +175,11 @@ static LogicalResult addOutputs(TiledAttention &attention) {
   for (auto [i, result] : llvm::enumerate(attention.normalize.getResults())) {
     if (!result)
       continue;
+    Value stored = result;
+    if (i == 0 && !attention.outputMods.empty())
+      stored = attention.outputMods.back().getResult();
     tensor::ParallelInsertSliceOp insert;
-    for (Operation *user : result.getUsers())
+    for (Operation *user : stored.getUsers())
       if (auto op = dyn_cast<tensor::ParallelInsertSliceOp>(user))
         insert = op;
     if (!insert)
@@ -334,6 +339,7 @@ static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
 static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
   TiledAttention attention;
   attention.normalize = end;
+  findOutputMods(attention);
   findKeyNest(attention);
   // A step for each loop over keys.
   if (attention.forall)

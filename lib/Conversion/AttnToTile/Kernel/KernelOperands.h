@@ -12,7 +12,7 @@
 #ifndef LIB_CONVERSION_ATTNTOTILE_KERNEL_KERNELOPERANDS_H
 #define LIB_CONVERSION_ATTNTOTILE_KERNEL_KERNELOPERANDS_H
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Tile/IR/Tile.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -69,6 +69,8 @@ struct TiledAttention {
   /// The workspaces of the states: acc [splits * B, Hq, M, Dv], row values
   /// [splits * B, Hq, M], the batches of one split behind those of another.
   llvm::SmallVector<WorkspaceView> partials;
+  /// What is made of the output of `normalize` before it is stored, in order.
+  llvm::SmallVector<OutputModOp, 1> outputMods;
   ScheduleAttr schedule;
   llvm::SmallVector<KernelOperand> operands;
   llvm::SmallVector<PrologueOp> prologue; ///< Prologue.h
@@ -136,6 +138,9 @@ struct TiledForward {
 /// with `allowTf32` only.
 mlir::FailureOr<TiledForward> findTiledForward(mlir::Operation *function,
                                                bool allowTf32);
+
+/// Sets `outputMods`, by `normalize`.
+void findOutputMods(TiledAttention &attention);
 
 /// Adds `tensor` to the operands unless it is there.
 void addInput(TiledAttention &attention, llvm::StringRef name,

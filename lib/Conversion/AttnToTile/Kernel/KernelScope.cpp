@@ -168,12 +168,20 @@ FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
 }
 
 LogicalResult KernelScope::materializeOutside(Operation *outer) {
-  return failure(outer
-                     ->walk([&](Operation *op) {
+  for (Value operand : outer->getOperands())
+    if (operand.getType().isIntOrIndexOrFloat() && failed(materialize(operand)))
+      return failure();
+  return failure(llvm::any_of(outer->getRegions(), [&](Region &region) {
+    return failed(materializeOutside(region));
+  }));
+}
+
+LogicalResult KernelScope::materializeOutside(Region &region) {
+  return failure(region
+                     .walk([&](Operation *op) {
                        for (Value operand : op->getOperands())
                          if (operand.getType().isIntOrIndexOrFloat() &&
-                             !outer->isAncestor(
-                                 operand.getParentRegion()->getParentOp()) &&
+                             !region.isAncestor(operand.getParentRegion()) &&
                              failed(materialize(operand)))
                            return WalkResult::interrupt();
                        return WalkResult::advance();

@@ -64,6 +64,8 @@ protected:
 
   /// Copies the scalars from outside that `op` and its regions use.
   mlir::LogicalResult materializeOutside(mlir::Operation *op);
+  /// Those that the ops of `region` use.
+  mlir::LogicalResult materializeOutside(mlir::Region &region);
 
   mlir::Value constant(int64_t value);
   /// The batches, heads or rows of the problem, or the splits of the keys.
@@ -87,6 +89,18 @@ protected:
   mlir::FailureOr<mlir::Value> loadDescale();
   /// The keys of `step`'s tile that exist, null if all `tile_n` do.
   mlir::FailureOr<mlir::Value> getKeysInTile(OnlineAttentionOp step);
+
+  /// What `op`, or each attn.output_mod in order, makes of `output`, a fragment
+  /// whose first element is at `place` (b, h, i), or (b, h, i, c). Fails with a
+  /// diagnostic at an op that has no meaning on the GPU.
+  mlir::FailureOr<mlir::Value>
+  applyOutputMod(OutputModOp op, mlir::Value output, mlir::ValueRange place);
+  mlir::FailureOr<mlir::Value> applyOutputMods(mlir::Value output,
+                                               mlir::ValueRange place);
+  /// Where element (`row`, `column`) of such a fragment is.
+  ModToMap::Coordinates getOutputPlace(mlir::Location loc,
+                                       mlir::ValueRange place, mlir::Value row,
+                                       mlir::Value column);
 
   mlir::OpBuilder &builder;
   TiledAttention &attention;

@@ -245,12 +245,13 @@ LaunchProgram::LaunchProgram(OpBuilder &outside, const ProgramHeader &header)
 }
 
 /// The coordinate b, h, i, j (0 to 3) that `index` is in a step's mask_mod,
-/// score_mod or what is derived of them, where it is one. Regions of other ops
+/// score_mod or what is derived of them, where it is one, or b, h, i, c (0 to 2
+/// and 4) in an output_mod. Regions of other ops
 /// have other coordinates: those of tables, or keys for rows.
 static std::optional<unsigned> getCoordinate(Value index) {
   auto argument = dyn_cast<BlockArgument>(index);
   Operation *parent = argument ? argument.getOwner()->getParentOp() : nullptr;
-  if (!isa_and_nonnull<OnlineAttentionOp, BackwardStepOp>(parent))
+  if (!isa_and_nonnull<OnlineAttentionOp, BackwardStepOp, OutputModOp>(parent))
     return std::nullopt;
   SmallVector<Type> types(argument.getOwner()->getArgumentTypes());
   constexpr unsigned kCoordinates = 4;
@@ -259,7 +260,8 @@ static std::optional<unsigned> getCoordinate(Value index) {
                     llvm::IsaPred<IndexType>) ||
       argument.getArgNumber() + kCoordinates < types.size())
     return std::nullopt;
-  return argument.getArgNumber() + kCoordinates - types.size();
+  unsigned coordinate = argument.getArgNumber() + kCoordinates - types.size();
+  return isa<OutputModOp>(parent) && coordinate == 3 ? 4 : coordinate;
 }
 
 /// `index` before the clamp to the last row or key, which padded tiles have.
@@ -282,8 +284,9 @@ void LaunchProgram::addReadConstraints(Operation *function) {
   const std::pair<StringRef, int64_t> sizes[] = {{"query", kBatch},
                                                  {"query", kHead},
                                                  {"query", kSequence},
-                                                 {"key", kSequence}};
-  const StringRef names[] = {"B", "Hq", "M", "N"};
+                                                 {"key", kSequence},
+                                                 {"output", kHeadDim}};
+  const StringRef names[] = {"B", "Hq", "M", "N", "Dv"};
   llvm::SetVector<std::tuple<StringRef, unsigned, unsigned>> reads;
   function->walk([&](tensor::ExtractOp extract) {
     for (const KernelOperand &operand : known)

@@ -91,7 +91,7 @@ private:
   FailureOr<OutputState> buildKeyLoop();
   LogicalResult buildLoopBody(scf::ForOp loop);
   OutputState buildTileStart(Value key, const OutputState &state);
-  void buildStores(const OutputState &state);
+  LogicalResult buildStores(const OutputState &state);
 
   Value firstColumn; ///< of the CTA's slice of V and O; null if there is one
 };
@@ -379,7 +379,7 @@ FailureOr<OutputState> OutputKernelBuilder::buildKeyLoop() {
   return toState(getReduction(), loop.getResults());
 }
 
-void OutputKernelBuilder::buildStores(const OutputState &state) {
+LogicalResult OutputKernelBuilder::buildStores(const OutputState &state) {
   auto [output, lse] =
       buildNormalize(builder, attention.normalize,
                      ScoreUnits::get(attention.first), state.row, loadSink());
@@ -397,8 +397,12 @@ void OutputKernelBuilder::buildStores(const OutputState &state) {
   }
   if (firstColumn)
     at.push_back(firstColumn);
-  tile::StoreOp::create(builder, loc, output,
+  FailureOr<Value> stored = applyOutputMods(output, at);
+  if (failed(stored))
+    return failure();
+  tile::StoreOp::create(builder, loc, *stored,
                         values.lookup(attention.getOutput("output")), at);
+  return success();
 }
 
 LogicalResult OutputKernelBuilder::build(StringRef name) {
@@ -410,9 +414,8 @@ LogicalResult OutputKernelBuilder::build(StringRef name) {
         arith::MulIOp::create(builder, loc, getBlockId(gpu::Dimension::y),
                               constant(attention.getTileDv()));
   FailureOr<OutputState> state = buildKeyLoop();
-  if (failed(state))
+  if (failed(state) || failed(buildStores(*state)))
     return failure();
-  buildStores(*state);
   tile::ReturnOp::create(builder, loc);
   return success();
 }

@@ -258,6 +258,14 @@ void attn::printProbMod(OpAsmPrinter &printer, Operation *, Region &region) {
   printModRegion(printer, region);
 }
 
+ParseResult attn::parseOutputMod(OpAsmParser &parser, Region &region) {
+  return parseModRegion(parser, region);
+}
+
+void attn::printOutputMod(OpAsmPrinter &printer, Operation *, Region &region) {
+  printModRegion(printer, region);
+}
+
 //===----------------------------------------------------------------------===//
 // Types
 //===----------------------------------------------------------------------===//

@@ -57,6 +57,12 @@ mlir::OptionalParseResult parseProbMod(mlir::OpAsmParser &parser,
 void printProbMod(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                   mlir::Region &region);
 
+/// `(%x: f32, ...) { ... }`.
+mlir::ParseResult parseOutputMod(mlir::OpAsmParser &parser,
+                                 mlir::Region &region);
+void printOutputMod(mlir::OpAsmPrinter &printer, mlir::Operation *op,
+                    mlir::Region &region);
+
 /// `, tensor<...>`, one type for all row values; nothing if there are none.
 mlir::ParseResult
 parseRowType(mlir::OpAsmParser &parser,

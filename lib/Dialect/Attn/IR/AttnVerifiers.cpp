@@ -208,10 +208,8 @@ LogicalResult attn::verifyPure(StringRef name, Region &region) {
   return success();
 }
 
-/// attention_c14: an extract whose index is a coordinate stays in the tensor
-/// for every value of that coordinate.
-static LogicalResult verifyReads(StringRef name, Region &region,
-                                 ArrayRef<NamedDim> coordinates) {
+LogicalResult attn::verifyReads(StringRef name, Region &region,
+                                ArrayRef<NamedDim> coordinates) {
   for (auto extract : region.getOps<tensor::ExtractOp>()) {
     ShapedType type = extract.getTensor().getType();
     for (auto [position, index] : llvm::enumerate(extract.getIndices())) {

@@ -116,6 +116,11 @@ mlir::LogicalResult verifySignature(mlir::Operation *op, llvm::StringRef name,
 /// Fails at an op of the region's block that has side effects.
 mlir::LogicalResult verifyPure(llvm::StringRef name, mlir::Region &region);
 
+/// attention_c14: an extract whose index is one of the last arguments of the
+/// region, the `coordinates`, stays in the tensor for every value of it.
+mlir::LogicalResult verifyReads(llvm::StringRef name, mlir::Region &region,
+                                llvm::ArrayRef<NamedDim> coordinates);
+
 /// attention_c15: the block lists that a region looks into are of this problem.
 mlir::LogicalResult verifyBlockLists(mlir::Region &region,
                                      const AttentionDims &total);

@@ -8,6 +8,7 @@
 
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
 
 #include "mlir/IR/Builders.h"
@@ -62,7 +63,9 @@ static bool isView(Value value) {
       value.getDefiningOp());
 }
 
-PackOp attn::getPack(Value result) {
+/// The attn.pack of a result, where that alone uses it; null if there is none.
+/// On a GPU a kernel writes its results there.
+static PackOp getPack(Value result) {
   return result.hasOneUse() ? dyn_cast<PackOp>(*result.user_begin()) : PackOp();
 }
 
@@ -113,16 +116,42 @@ static void addScalar(Value value, SetVector<Operation *> &scalars,
   scalars.insert(op);
 }
 
-/// The attn.pack of each result, where all of them have one.
-static SmallVector<PackOp> getPacks(Operation *attention) {
+/// The attn.pack of each of `results`, where all of them have one.
+static SmallVector<PackOp> getPacks(ArrayRef<Value> results) {
   SmallVector<PackOp> packs;
-  for (Value result : attention->getResults())
+  for (Value result : results)
     if (PackOp pack = getPack(result);
         pack && pack.getInit().getDefiningOp<tensor::EmptyOp>())
       packs.push_back(pack);
-  if (packs.size() != attention->getNumResults())
+  if (packs.size() != results.size())
     packs.clear();
   return packs;
+}
+
+/// Each attn.output_mod behind the output of a forward, where everything that
+/// reads its other results is behind them.
+static SmallVector<OutputModOp> getOutputMods(Operation *attention) {
+  SmallVector<OutputModOp> mods;
+  auto forward = dyn_cast<AttentionOp>(attention);
+  if (!forward)
+    return mods;
+  Value output = forward.getOutput();
+  while (OutputModOp mod = getOutputMod(output)) {
+    if (mod->getBlock() != attention->getBlock())
+      break;
+    mods.push_back(mod);
+    output = mod.getResult();
+  }
+  if (mods.empty() || !forward.getLse())
+    return mods;
+  DominanceInfo dominance;
+  bool isBefore =
+      llvm::all_of(forward.getLse().getUsers(), [&](Operation *user) {
+        return dominance.properlyDominates(mods.back().getOperation(), user);
+      });
+  if (!isBefore)
+    mods.clear();
+  return mods;
 }
 
 ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
@@ -140,10 +169,19 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
       addScalar(value, scalars, inputs);
   }
   SmallVector<Value> results(attention->getResults());
+  SmallVector<Operation *> ends; // Behind the attention.
+  for (OutputModOp mod : getOutputMods(attention)) {
+    SetVector<Value> captures;
+    getUsedValuesDefinedAbove(mod.getMod(), captures);
+    for (Value capture : captures)
+      addScalar(capture, scalars, inputs);
+    ends.push_back(mod);
+    results.front() = mod.getResult();
+  }
+  Operation *place = ends.empty() ? attention : ends.back();
   SmallVector<PackOp> packs;
   if (appends)
-    packs = getPacks(attention);
-  SmallVector<Operation *> ends; // Behind the attention.
+    packs = getPacks(results);
   for (auto [pack, result] : llvm::zip(packs, results)) {
     Operation *empty = pack.getInit().getDefiningOp();
     for (Value size : empty->getOperands())
@@ -178,8 +216,25 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
   func::ReturnOp::create(
       builder, attention->getLoc(),
       llvm::map_to_vector(results, [&](Value v) { return map.lookup(v); }));
-  return {OwningOpRef<ModuleOp>(module), function, inputs.takeVector(),
-          results};
+  return {OwningOpRef<ModuleOp>(module),
+          function,
+          inputs.takeVector(),
+          results,
+          ends,
+          place};
+}
+
+void attn::replaceResults(Operation *attention,
+                          const ExtractedAttention &extracted,
+                          Operation *call) {
+  size_t count = attention->getNumResults();
+  for (auto [old, value] :
+       llvm::zip_equal(ArrayRef(extracted.results).take_front(count),
+                       call->getResults().take_front(count)))
+    Value(old).replaceAllUsesWith(value);
+  for (Operation *end : llvm::reverse(extracted.ends))
+    if (end->use_empty())
+      end->erase();
 }
 
 void attn::replacePools(const ExtractedAttention &extracted, Operation *call) {

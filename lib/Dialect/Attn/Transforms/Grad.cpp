@@ -36,21 +36,31 @@ public:
               bool lseGradient)
       : GradScope(forward, attention), attention(attention),
         recompute(recompute || !attention.getNormalization().hasLse()),
-        lseGradient(lseGradient) {}
+        lseGradient(lseGradient), result(attention.getOutput()) {
+    while (OutputModOp mod = findOutputMod(result)) {
+      mods.push_back(mod);
+      result = mod.getResult();
+    }
+  }
 
   LogicalResult run();
 
 private:
   LogicalResult checkResults();
   LogicalResult checkOperands();
-  LogicalResult findCaptures(Region &mod, StringRef name);
+  static OutputModOp findOutputMod(Value output);
+  LogicalResult findCaptures(Region &mod, StringRef name,
+                             SetVector<Value> &captures);
   LogicalResult checkDerivatives(Region &mod);
+  LogicalResult checkOutputMods();
 
   void createFunction();
   template <typename OpTy>
   void cloneMods(OpTy copy);
   Value sumWeights(Value value);
   AttentionOp cloneForward();
+  void cloneOutput();
+  void differentiateOutputMods();
   AttentionBackwardOp createBackward();
   void returnGradients(AttentionBackwardOp backward);
   void returnProbModGradients();
@@ -58,6 +68,8 @@ private:
   AttentionOp attention;
   bool recompute; ///< takes no results of the forward
   bool lseGradient;
+  Value result; ///< the output, or what the last of `mods` makes of it
+  SmallVector<OutputModOp> mods;
 
   /// The values that the attention uses, and whose gradient is asked for.
   SetVector<Value> uses;
@@ -65,6 +77,10 @@ private:
   bool wantsBias = false;
 
   Value dOutput, dLse;
+  Value output, lse; ///< of the forward, in the backward function
+  /// The gradients of what `mods` read, of which each is read by one at least.
+  SetVector<Value> outputCaptures;
+  SmallVector<std::pair<Value, Value>> ofOutputCaptures;
 };
 } // namespace
 
@@ -72,24 +88,40 @@ private:
 // What can be differentiated
 //===----------------------------------------------------------------------===//
 
+/// What follows `output`, which may be returned, too.
+OutputModOp GradBuilder::findOutputMod(Value output) {
+  for (Operation *user : output.getUsers())
+    if (auto mod = dyn_cast<OutputModOp>(user))
+      return mod;
+  return OutputModOp();
+}
+
 LogicalResult GradBuilder::checkResults() {
   auto returns =
       cast<func::ReturnOp>(forward.getBody().front().getTerminator());
-  bool hasOutput = false, hasLse = false;
-  for (Value result : returns.getOperands()) {
-    bool isOutput = result == attention.getOutput();
-    bool isLse = attention.getLse() && result == attention.getLse();
-    if ((!isOutput && !isLse) || (isOutput && hasOutput) || (isLse && hasLse))
+  llvm::SmallDenseSet<Value> known;
+  auto isKnown = [&](Value value) { return value && known.contains(value); };
+  for (Value value : returns.getOperands()) {
+    bool isOfAttention =
+        value == result || llvm::is_contained(attention->getResults(), value);
+    if (!isOfAttention || !known.insert(value).second)
       return returns.emitOpError()
              << "expected @" << forward.getName()
              << " to return the output of its attention, and its LSE, and "
                 "nothing else";
-    hasOutput |= isOutput;
-    hasLse |= isLse;
   }
-  if (!hasOutput)
-    return returns.emitOpError() << "expected @" << forward.getName()
-                                 << " to return the output of its attention";
+  bool hasLse = isKnown(attention.getLse());
+  if (!isKnown(result))
+    return returns.emitOpError()
+           << "expected @" << forward.getName()
+           << (mods.empty() ? " to return the output of its attention"
+                            : " to return what output_mod makes of the output "
+                              "of its attention");
+  if (!recompute && !isKnown(attention.getOutput()))
+    return mods.front().emitOpError()
+           << "expected @" << forward.getName()
+           << " to return the output before it, too, which the backward "
+              "reads; the option recompute does without";
   if (isa<SumAttr>(attention.getNormalization()) &&
       attention.getDropoutRateAttr())
     return attention.emitOpError() << "expected no dropout with normalization "
@@ -128,15 +160,18 @@ LogicalResult GradBuilder::checkOperands() {
   uses.insert_range(attention->getOperands());
   for (Region &region : attention->getRegions())
     getUsedValuesDefinedAbove(region, uses);
+  for (OutputModOp mod : mods)
+    getUsedValuesDefinedAbove(mod.getMod(), uses);
   for (Value value : uses)
     if (failed(checkSource(value, "what the attention reads")))
       return failure();
   return success();
 }
 
-/// Captures are the arguments that score_mod and prob_mod read. Reads through
+/// Captures are the arguments that a region reads. Reads through
 /// other ops would lose their gradient.
-LogicalResult GradBuilder::findCaptures(Region &mod, StringRef name) {
+LogicalResult GradBuilder::findCaptures(Region &mod, StringRef name,
+                                        SetVector<Value> &captures) {
   SetVector<Value> read;
   getUsedValuesDefinedAbove(mod, read);
   for (Value value : read) {
@@ -169,6 +204,14 @@ LogicalResult GradBuilder::checkDerivatives(Region &mod) {
   return verifyDifferentiable(mod, variables);
 }
 
+LogicalResult GradBuilder::checkOutputMods() {
+  for (OutputModOp mod : mods)
+    if (failed(findCaptures(mod.getMod(), "output_mod", outputCaptures)) ||
+        failed(verifyOutputGrad(mod, outputCaptures)))
+      return failure();
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // The backward function
 //===----------------------------------------------------------------------===//
@@ -177,7 +220,7 @@ void GradBuilder::createFunction() {
   SmallVector<Type> more;
   if (!recompute)
     llvm::append_range(more, forward.getResultTypes());
-  more.push_back(attention.getOutput().getType());
+  more.push_back(result.getType());
   if (lseGradient)
     more.push_back(attention.getLse().getType());
   ValueRange arguments = GradScope::createFunction(more);
@@ -246,18 +289,47 @@ AttentionOp GradBuilder::cloneForward() {
   return copy;
 }
 
-AttentionBackwardOp GradBuilder::createBackward() {
-  Value output, lse;
-  if (!attention.getNormalization().hasLse()) {
-    // Weights are computed again, and nothing is known of rows.
-  } else if (recompute) {
+/// Sets output and LSE to those of the forward, as far as something reads them.
+void GradBuilder::cloneOutput() {
+  bool isRead =
+      attention.getNormalization().hasLse() && !attention.hasProbMod();
+  if (!recompute) {
+    output = mapping.lookup(attention.getOutput());
+    lse = mapping.lookup(attention.getLse());
+  } else if (isRead) {
     AttentionOp copy = cloneForward();
     output = copy.getOutput();
     lse = copy.getLse();
-  } else {
-    output = mapping.lookup(attention.getOutput());
-    lse = mapping.lookup(attention.getLse());
+  } else if (!mods.empty()) {
+    IRMapping inner = mapping;
+    output = cast<AttentionOp>(builder.clone(*attention, inner)).getOutput();
   }
+}
+
+/// From the gradient of the result to that of the output.
+void GradBuilder::differentiateOutputMods() {
+  if (mods.empty())
+    return;
+  IRMapping inner = mapping;
+  inner.map(attention.getOutput(), output);
+  SmallVector<OutputModOp> copies;
+  for (OutputModOp mod : mods)
+    copies.push_back(cast<OutputModOp>(builder.clone(*mod, inner)));
+  SetVector<Value> captures;
+  for (Value capture : outputCaptures)
+    captures.insert(mapping.lookup(capture));
+  OutputGradients gradients =
+      buildOutputGrad(builder, copies, captures, dOutput,
+                      getElementTypeOrSelf(attention.getQuery().getType()));
+  dOutput = gradients.dOutput;
+  ofOutputCaptures = gradients.ofCaptures;
+  copies.back().erase(); // The forward has its result.
+}
+
+AttentionBackwardOp GradBuilder::createBackward() {
+  // Without an LSE weights are computed again, and nothing is known of rows.
+  bool hasLse = attention.getNormalization().hasLse();
+  Value ownOutput = hasLse ? output : Value(), ownLse = hasLse ? lse : Value();
   auto operand = [&](Value value) {
     return value ? mapping.lookup(value) : value;
   };
@@ -288,8 +360,8 @@ AttentionBackwardOp GradBuilder::createBackward() {
   auto backward = AttentionBackwardOp::create(
       builder, attention.getLoc(), query.getType(), key.getType(),
       value.getType(), wantsBias ? bias.getType() : Type(), readTypes,
-      sink ? sink.getType() : Type(), query, key, value, bias, output, lse,
-      gradient, dLse, sink, read, operand(attention.getDropoutSeed()),
+      sink ? sink.getType() : Type(), query, key, value, bias, ownOutput,
+      ownLse, gradient, dLse, sink, read, operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
       attention.getScaleAttr(), normalization,
       /*schedule=*/ScheduleAttr());
@@ -313,6 +385,7 @@ void GradBuilder::returnGradients(AttentionBackwardOp backward) {
   for (auto [capture, gradient] :
        llvm::zip_equal(backward.getCaptures(), backward.getDCaptures()))
     uses.push_back({capture, gradient});
+  llvm::append_range(uses, ofOutputCaptures);
   GradScope::returnGradients(uses);
 }
 
@@ -321,10 +394,9 @@ void GradBuilder::returnProbModGradients() {
   Location loc = attention.getLoc();
   IRMapping inner = mapping;
   auto copy = cast<AttentionOp>(builder.clone(*attention, inner));
-  Value lse =
-      recompute ? buildLseAttention(builder, copy, getValueOfLse(builder, copy))
-                      .getLse()
-                : mapping.lookup(attention.getLse());
+  if (recompute)
+    lse =
+        buildLseAttention(builder, copy, getValueOfLse(builder, copy)).getLse();
   SmallVector<Value> all, ofScores;
   for (Value capture : captures) {
     Value made = mapping.lookup(capture);
@@ -361,18 +433,22 @@ void GradBuilder::returnProbModGradients() {
          llvm::zip_equal(part.getCaptures(), part.getDCaptures()))
       uses.push_back({capture, gradient});
   copy.erase();
+  llvm::append_range(uses, ofOutputCaptures);
   GradScope::returnGradients(uses);
 }
 
 LogicalResult GradBuilder::run() {
   wantsBias = attention.getBias() && isArgument(attention.getBias());
   if (failed(checkResults()) || failed(checkOperands()) ||
-      failed(findCaptures(attention.getScoreMod(), "score_mod")) ||
-      failed(findCaptures(attention.getProbMod(), "prob_mod")) ||
+      failed(findCaptures(attention.getScoreMod(), "score_mod", captures)) ||
+      failed(findCaptures(attention.getProbMod(), "prob_mod", captures)) ||
       failed(checkDerivatives(attention.getScoreMod())) ||
-      failed(checkDerivatives(attention.getProbMod())))
+      failed(checkDerivatives(attention.getProbMod())) ||
+      failed(checkOutputMods()))
     return failure();
   createFunction();
+  cloneOutput();
+  differentiateOutputMods();
   if (attention.hasProbMod())
     returnProbModGradients();
   else

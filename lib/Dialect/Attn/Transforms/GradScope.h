@@ -8,10 +8,12 @@
 #define LIB_DIALECT_ATTN_TRANSFORMS_GRADSCOPE_H
 
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace attn {
 
@@ -116,6 +118,25 @@ AttentionBackwardOp buildLseBackward(mlir::OpBuilder &builder, AttentionOp op,
 /// a + b in the type of `like`; null if they are.
 mlir::Value addGradients(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value a, mlir::Value b, mlir::Value like);
+
+/// What follows an attention is elementwise, and so are its gradients.
+struct OutputGradients {
+  mlir::Value dOutput; ///< of the attention's own output
+  /// A captured tensor, and a part of its gradient.
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> ofCaptures;
+};
+
+/// Fails at what of `op` has no derivative by the output or by what it reads of
+/// `captures`.
+mlir::LogicalResult
+verifyOutputGrad(OutputModOp op, const llvm::SetVector<mlir::Value> &captures);
+
+/// The gradients through `mods`, each of the result of the one before, by that
+/// of the last; dOutput has elements of `element`.
+OutputGradients buildOutputGrad(mlir::OpBuilder &builder,
+                                llvm::ArrayRef<OutputModOp> mods,
+                                const llvm::SetVector<mlir::Value> &captures,
+                                mlir::Value dResult, mlir::Type element);
 
 /// Adds the backward function of `forward` with this attention, or says why
 /// there is none.

@@ -32,23 +32,31 @@ struct ExtractedAttention {
   mlir::func::FuncOp function;
   /// What the function's arguments are around the attention.
   llvm::SmallVector<mlir::Value> arguments;
-  /// What its results are: those of the attention, or what packs them, then
+  /// What its results are: those of the attention, or of what follows it, then
   /// pools to which it appends.
   llvm::SmallVector<mlir::Value> results;
+  /// What follows the attention that the function has, too: attn.output_mod,
+  /// and attn.pack with its destination.
+  llvm::SmallVector<mlir::Operation *> ends;
+  /// Behind everything that the function computes or takes, and before every
+  /// use of its results.
+  mlir::Operation *place;
 };
-
-/// The attn.pack of a result of an attention, where that alone uses it; null if
-/// there is none. On a GPU a kernel writes its results there.
-PackOp getPack(mlir::Value result);
 
 /// Copies `attention` to a function `name`. Its arguments are the tensors that
 /// the attention reads, the captures of its regions included; scalars are
 /// computed in the function, as far as they follow from tensors and constants.
-/// With `appends` what is appended to its keys and values before is, too, and
+/// What each attn.output_mod makes of the output is a part of it. With
+/// `appends` what is appended to its keys and values before is, too, and
 /// results are packed as those of `attention` are: on a GPU kernels of its own
 /// program do both.
 ExtractedAttention extractAttention(mlir::Operation *attention,
                                     llvm::StringRef name, bool appends);
+
+/// Takes the results of `call` for those of what follows `attention`, or for
+/// its own, and erases what follows it.
+void replaceResults(mlir::Operation *attention,
+                    const ExtractedAttention &extracted, mlir::Operation *call);
 
 /// Takes the results of `call`, one for each of `extracted`, for the pools to
 /// which that appends, where they are used behind the call: what it has

@@ -228,6 +228,46 @@ def InsertBlockSkippingPass
   ];
 }
 
+def FuseOutputsPass : Pass<"attn-fuse-outputs", "::mlir::ModuleOp"> {
+  let summary = "functions of an attention's output, in its tiles";
+  let description = [{
+    Each `attn.output_mod` of an attention's output that nothing else reads is
+    applied to the tiles of it, before they are inserted. The nest moves to the
+    op, whose captures may follow the attention; where a result is used before, it
+    does not. That of an `attn.repair` is that of both attentions. Any other gets
+    a nest over row tiles of its own, if it has a static number of columns.
+
+    Requires: `tiled`. Ensures: `tiled`.
+
+    Example:
+    ```mlir
+    %o = scf.forall (%b, %h, %m) = ... shared_outs(%out = %init) -> (tensor<1x2x96x64xf32>) {
+      ...
+      %ot = attn.normalize %s#0, %s#1, %s#2 : ... -> tensor<1x1x32x64xf32>
+      ...                                       // %ot into %out
+    }
+    %y = attn.output_mod %o (%x: f32, ...) {...} : tensor<1x2x96x64xf32> -> tensor<1x2x96x64xf16>
+    // becomes
+    %y = scf.forall (%b, %h, %m) = ... shared_outs(%out = %empty) -> (tensor<1x2x96x64xf16>) {
+      ...
+      %ot = attn.normalize %s#0, %s#1, %s#2 : ... -> tensor<1x1x32x64xf32>
+      %yt = attn.output_mod %ot offsets(%b, %h, %m, %c0) (%x: f32, ...) {...}
+          : tensor<1x1x32x64xf32> -> tensor<1x1x32x64xf16>
+      ...                                       // %yt into %out
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::attn::AttnDialect",
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numFused", "num-fused",
+              "Number of output_mods applied to tiles of an attention">
+  ];
+}
+
 def SplitKVPass : Pass<"attn-split-kv", "::mlir::ModuleOp"> {
   let summary = "compute ranges of the keys apart, and combine them";
   let description = [{

@@ -1,0 +1,59 @@
+//===- OutputOps.td - What follows an attention -----------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Functions of each element of an output: gates (Qiu et al., Gated Attention
+// for Large Language Models, 2025), scales and masks of heads, the mix of a head
+// with the identity (SoftPAG, 2025).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_IR_OUTPUTOPS_TD
+#define ATTN_DIALECT_ATTN_IR_OUTPUTOPS_TD
+
+include "attn/Dialect/Attn/IR/AttnOpBase.td"
+
+def OutputModOp : Attn_Op<"output_mod", [
+    Pure, SingleBlock,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                              ["reifyResultShapes"]>]> {
+  let summary = "a function of each element of an attention's output";
+  let description = [{
+    The region gives each element of the result, from that of the source and its
+    place, in f32, or f64 of a source of f64:
+
+    ```
+    result[b,h,i,c] = mod(source[b,h,i,c], b, h, i, c)
+    ```
+
+    It may read tensors by `tensor.extract`, as a `score_mod` may. Behind an
+    attention, or an `attn.repair` of two, it is a part of their kernels: an
+    output in f32 that it alone reads is not stored, and rounded once.
+
+    With `offsets` the source is a tile, whose first element is there: so it is
+    in the tiled form.
+
+    Example:
+    ```mlir
+    %gated = attn.output_mod %o (%x: f32, %b: index, %h: index, %i: index, %c: index) {
+      %g = tensor.extract %gate[%b, %h, %i, %c] : tensor<?x32x?x128xf32>
+      %r = arith.mulf %x, %g : f32
+      attn.yield %r : f32
+    } : tensor<?x32x?x128xf32> -> tensor<?x32x?x128xbf16>
+    ```
+  }];
+  let arguments = (ins Attn_Tensor<Attn_Float, 4>:$source,
+                       Variadic<Index>:$offsets);
+  let results = (outs Attn_Tensor<Attn_Float, 4>:$result);
+  let regions = (region AnyRegion:$mod);
+  let assemblyFormat = [{
+    $source (`offsets` `(` $offsets^ `)`)? custom<OutputMod>($mod)
+    attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+#endif // ATTN_DIALECT_ATTN_IR_OUTPUTOPS_TD

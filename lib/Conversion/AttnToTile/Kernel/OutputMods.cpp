@@ -1,0 +1,94 @@
+//===- OutputMods.cpp - What follows an attention, on fragments -*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernel/KernelScope.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+using namespace mlir;
+using namespace attn;
+
+/// The attn.output_mod that takes `tile`; null if there is none.
+static OutputModOp getTileMod(Value tile) {
+  for (Operation *user : tile.getUsers())
+    if (auto mod = dyn_cast<OutputModOp>(user))
+      return mod;
+  return OutputModOp();
+}
+
+void attn::findOutputMods(TiledAttention &attention) {
+  Value tile = attention.normalize.getOutput();
+  while (OutputModOp mod = getTileMod(tile)) {
+    attention.outputMods.push_back(mod);
+    tile = mod.getResult();
+  }
+}
+
+static Value toI32(OpBuilder &builder, Location loc, Value index) {
+  return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+}
+
+/// Rows and columns past the end exist in the tile, but reads must not leave
+/// the tensors: they read the last row and column instead.
+ModToMap::Coordinates KernelScope::getOutputPlace(Location loc,
+                                                  ValueRange place, Value row,
+                                                  Value column) {
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(builder, loc, value, 32);
+  };
+  auto slice =
+      attention.first.getQuery().getDefiningOp<tensor::ExtractSliceOp>();
+  Value query = values.lookup(slice.getSource());
+  Value rows =
+      toI32(builder, loc, tile::DimOp::create(builder, loc, query, kSequence));
+  Value head = toI32(builder, loc, place[kHead]);
+  // With pack_gqa the rows of a tile are those of one head after another.
+  if (attention.getTileHeads() > 1) {
+    Value positions = number(attention.getTilePositions());
+    head = arith::AddIOp::create(
+        builder, loc, head,
+        arith::DivUIOp::create(builder, loc, row, positions));
+    row = arith::RemUIOp::create(builder, loc, row, positions);
+  }
+  row = arith::AddIOp::create(builder, loc,
+                              toI32(builder, loc, place[kSequence]), row);
+  row = arith::MinSIOp::create(
+      builder, loc, row, arith::SubIOp::create(builder, loc, rows, number(1)));
+  if (place.size() > kHeadDim)
+    column = arith::AddIOp::create(
+        builder, loc, toI32(builder, loc, place[kHeadDim]), column);
+  int64_t columns = AttentionDims::get(attention.first).valueDim;
+  if (columns != attention.getPaddedValueDim())
+    column = arith::MinSIOp::create(builder, loc, column, number(columns - 1));
+  return {toI32(builder, loc, place[kBatch]), head, row, column};
+}
+
+FailureOr<Value> KernelScope::applyOutputMod(OutputModOp op, Value output,
+                                             ValueRange place) {
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = op.getLoc();
+  auto map = tile::MapOp::create(builder, loc, output.getType(), output);
+  Type i32 = builder.getI32Type();
+  Block *body = builder.createBlock(
+      &map.getBody(), {}, {builder.getF32Type(), i32, i32}, {loc, loc, loc});
+  FailureOr<Value> element = mods.inlineRegion(
+      op.getMod(), body->getArgument(0),
+      getOutputPlace(loc, place, body->getArgument(1), body->getArgument(2)));
+  if (failed(element))
+    return failure();
+  tile::YieldOp::create(builder, loc, *element);
+  return map.getResult();
+}
+
+FailureOr<Value> KernelScope::applyOutputMods(Value output, ValueRange place) {
+  for (OutputModOp op : attention.outputMods) {
+    FailureOr<Value> changed = applyOutputMod(op, output, place);
+    if (failed(changed))
+      return failure();
+    output = *changed;
+  }
+  return output;
+}

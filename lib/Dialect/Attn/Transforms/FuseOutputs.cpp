@@ -1,0 +1,238 @@
+//===- FuseOutputs.cpp - What follows an attention, in its tiles ----------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-fuse-outputs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TiledForm.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/OutputOps.h"
+#include "attn/Dialect/Attn/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace attn {
+#define GEN_PASS_DEF_FUSEOUTPUTSPASS
+#include "attn/Dialect/Attn/Transforms/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+
+/// Rows of a tile where there is no attention to share one with.
+static constexpr int64_t kTileRows = 64;
+
+/// A tensor of the sizes of `like`, of `type`.
+static Value createEmpty(OpBuilder &builder, Location loc, Value like,
+                         RankedTensorType type) {
+  Value empty = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, like),
+      type.getElementType());
+  if (empty.getType() != type)
+    empty = tensor::CastOp::create(builder, loc, type, empty);
+  return empty;
+}
+
+/// `op` of the `tile` of its source that begins at `offsets`.
+static OutputModOp createOfTile(OpBuilder &builder, OutputModOp op, Value tile,
+                                ArrayRef<OpFoldResult> offsets) {
+  SmallVector<Value> at = llvm::map_to_vector(offsets, [&](OpFoldResult size) {
+    return getValueOrCreateConstantIndexOp(builder, op.getLoc(), size);
+  });
+  auto type = cast<RankedTensorType>(tile.getType());
+  auto ofTile = OutputModOp::create(
+      builder, op.getLoc(),
+      type.clone(getElementTypeOrSelf(op.getResult().getType())), tile, at);
+  IRMapping mapping;
+  op.getMod().cloneInto(&ofTile.getMod(), mapping);
+  return ofTile;
+}
+
+/// True if a tile is that of an attention's output, or what follows it.
+static bool isOutputTile(Value tile) {
+  if (auto end = tile.getDefiningOp<NormalizeOp>())
+    return tile == end.getOutput();
+  auto mod = tile.getDefiningOp<OutputModOp>();
+  return mod && isOutputTile(mod.getSource());
+}
+
+/// Where the tiles of `result` of a nest are inserted, if they are those of an
+/// attention's output; null if they are not.
+static tensor::ParallelInsertSliceOp getOutputTile(OpResult result) {
+  auto nest = cast<scf::ForallOp>(result.getOwner());
+  BlockArgument out = nest.getTiedBlockArgument(nest.getTiedOpOperand(result));
+  for (Operation *user : out.getUsers())
+    if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(user);
+        insert && isOutputTile(insert.getSource()))
+      return insert;
+  return {};
+}
+
+/// True if every use of the results of `nest` is behind `op`, or is its.
+static bool canMoveTo(scf::ForallOp nest, OutputModOp op,
+                      const DominanceInfo &dominance) {
+  if (nest->getBlock() != op->getBlock())
+    return false;
+  return llvm::all_of(nest->getUsers(), [&](Operation *user) {
+    return user == op || dominance.properlyDominates(op.getOperation(), user);
+  });
+}
+
+/// Makes result `number` of `nest` that of `op`, in place of an output that
+/// nothing else reads, at the place of `op`: what it captures may follow the
+/// attention. Returns the result.
+static Value fuseInto(scf::ForallOp nest, unsigned number, OutputModOp op,
+                      tensor::ParallelInsertSliceOp insert) {
+  OpBuilder builder(op);
+  Location loc = nest.getLoc();
+  SmallVector<Value> outputs(nest.getOutputs());
+  Value replaced = outputs[number];
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  outputs[number] = createEmpty(builder, loc, replaced, type);
+  auto fused = scf::ForallOp::create(
+      builder, loc, nest.getMixedLowerBound(), nest.getMixedUpperBound(),
+      nest.getMixedStep(), outputs, nest.getMapping());
+  fused.getRegion().takeBody(nest.getRegion());
+  fused.getRegionIterArgs()[number].setType(type);
+  builder.setInsertionPoint(fused.getTerminator());
+  OutputModOp ofTile =
+      createOfTile(builder, op, insert.getSource(), insert.getMixedOffsets());
+  insert.getSourceMutable().assign(ofTile.getResult());
+  for (auto [old, result] :
+       llvm::zip_equal(nest.getResults(), fused.getResults()))
+    if (old.getType() == result.getType())
+      old.replaceAllUsesWith(result);
+  return fused.getResult(number);
+}
+
+/// The output that `op` reads, if it alone does.
+static OpResult getOwnOutput(Value source) {
+  auto result = dyn_cast<OpResult>(source);
+  return result && result.hasOneUse() && isa<scf::ForallOp>(result.getOwner())
+             ? result
+             : OpResult();
+}
+
+/// Fuses `op` into the nest whose output it reads; false if there is none.
+static bool fuse(OutputModOp op, const DominanceInfo &dominance) {
+  OpResult output = getOwnOutput(op.getSource());
+  tensor::ParallelInsertSliceOp insert;
+  if (output)
+    insert = getOutputTile(output);
+  if (!insert)
+    return false;
+  auto nest = cast<scf::ForallOp>(output.getOwner());
+  if (!canMoveTo(nest, op, dominance))
+    return false;
+  unsigned number = output.getResultNumber();
+  Value empty = nest.getOutputs()[number];
+  Value fused = fuseInto(nest, number, op, insert);
+  op.getResult().replaceAllUsesWith(fused);
+  op.erase();
+  nest.erase();
+  if (Operation *unused = empty.getDefiningOp(); unused && unused->use_empty())
+    eraseWithProducers(unused);
+  return true;
+}
+
+/// The rows of a repaired attention are those of one of two: `op` of it is the
+/// repair of `op` of both. The new ones take their place in `worklist`.
+static bool moveBeforeRepair(OutputModOp op,
+                             SmallVectorImpl<OutputModOp> &worklist) {
+  auto repair = op.getSource().getDefiningOp<RepairOp>();
+  if (!repair || op.getSource() != repair.getOutputResult() ||
+      !op.getSource().hasOneUse())
+    return false;
+  OpBuilder builder(repair);
+  DominanceInfo dominance;
+  bool isKnown = true;
+  op.getMod().walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      isKnown &= op.getMod().isAncestor(operand.getParentRegion()) ||
+                 dominance.properlyDominates(operand, repair);
+  });
+  if (!isKnown)
+    return false;
+  auto ofPart = [&](Value part) {
+    auto mod = OutputModOp::create(
+        builder, op.getLoc(), op.getResult().getType(), part, ValueRange());
+    IRMapping mapping;
+    op.getMod().cloneInto(&mod.getMod(), mapping);
+    worklist.push_back(mod);
+    return mod.getResult();
+  };
+  Value output = ofPart(repair.getOutput()), whole = ofPart(repair.getWhole());
+  auto repaired =
+      RepairOp::create(builder, repair.getLoc(), output.getType(),
+                       repair.getLse().getType(), output, repair.getLse(),
+                       whole, repair.getWholeLse(), repair.getBelowAttr());
+  op.getResult().replaceAllUsesWith(repaired.getOutputResult());
+  op.erase();
+  repair.getLseResult().replaceAllUsesWith(repaired.getLseResult());
+  repair.erase();
+  return true;
+}
+
+/// A nest of its own, where there is no attention to be fused with.
+static void tileAlone(OutputModOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value source = op.getSource();
+  auto type = cast<RankedTensorType>(op.getResult().getType());
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, source);
+  OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1),
+               rows = builder.getIndexAttr(kTileRows);
+  auto nest = scf::ForallOp::create(
+      builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
+      ArrayRef(sizes).drop_back(), ArrayRef<OpFoldResult>{one, one, rows},
+      createEmpty(builder, loc, source, type), std::nullopt);
+  builder.setInsertionPoint(nest.getTerminator());
+  SmallVector<OpFoldResult> offsets =
+      getAsOpFoldResult(ValueRange(nest.getInductionVars()));
+  if (!divides(kTileRows, sizes[kSequence]))
+    rows = boundedTile(builder, loc, kTileRows, offsets[kSequence],
+                       sizes[kSequence]);
+  offsets.push_back(zero);
+  SmallVector<OpFoldResult> tileSizes = {one, one, rows, sizes.back()};
+  SmallVector<OpFoldResult> strides(4, one);
+  Value tile = tensor::ExtractSliceOp::create(builder, loc, source, offsets,
+                                              tileSizes, strides);
+  OutputModOp ofTile = createOfTile(builder, op, tile, offsets);
+  builder.setInsertionPointToEnd(nest.getTerminator().getBody());
+  tensor::ParallelInsertSliceOp::create(builder, loc, ofTile.getResult(),
+                                        nest.getRegionIterArgs().front(),
+                                        offsets, tileSizes, strides);
+  op.getResult().replaceAllUsesWith(nest.getResult(0));
+  op.erase();
+}
+
+namespace {
+struct FuseOutputs : public attn::impl::FuseOutputsPassBase<FuseOutputs> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<OutputModOp> worklist;
+    getOperation().walk([&](OutputModOp op) {
+      if (op.getOffsets().empty())
+        worklist.push_back(op);
+    });
+    for (size_t next = 0; next < worklist.size(); ++next) {
+      OutputModOp op = worklist[next];
+      if (moveBeforeRepair(op, worklist))
+        continue;
+      if (fuse(op, DominanceInfo()))
+        ++numFused;
+      else if (!cast<ShapedType>(op.getSource().getType())
+                    .isDynamicDim(kHeadDim))
+        tileAlone(op);
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,47 @@
+//===- OutputOps.cpp - What follows an attention --------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "OutputOps.h"
+
+#include "RegionProgram.h"
+
+#include "attn/Dialect/Attn/IR/OutputOps.h"
+#include "attn/Reference/Element.h"
+
+using namespace mlir;
+using namespace attn;
+
+static LogicalResult evaluateOutputMod(Operation *op,
+                                       Environment &environment) {
+  auto mod = cast<OutputModOp>(op);
+  if (!mod.getOffsets().empty())
+    return op->emitOpError() << "expected no offsets, which a tile has";
+  const SharedTensor &source = environment.tensor(mod.getSource());
+  RegionProgram program(mod.getMod(), environment, AttentionLengths());
+  ElementType type = getResultType(mod.getResult(), environment);
+  TensorValue result(source->shape);
+  ArrayRef<int64_t> shape = source->shape;
+  for (auto [number, element] : llvm::enumerate(result.elements)) {
+    std::array<Scalar, 5> arguments;
+    arguments[0] = source->elements[number];
+    auto rest = static_cast<int64_t>(number);
+    for (unsigned dim = 4; dim-- > 0;) {
+      arguments[dim + 1] = Scalar::ofInteger(rest % shape[dim]);
+      rest /= shape[dim];
+    }
+    double value = program.run(arguments).real;
+    element = Scalar::ofReal(reference::roundToElement(value, type));
+  }
+  if (Operation *read = program.getFaultyRead())
+    return read->emitOpError() << "reads out of range";
+  environment.values[mod.getResult()] =
+      std::make_shared<const TensorValue>(std::move(result));
+  return success();
+}
+
+OpEvaluator attn::findOutputEvaluator(Operation *op) {
+  return isa<OutputModOp>(op) ? evaluateOutputMod : nullptr;
+}
