@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, Optional
 
 from .arrays import ArrayView, view_of
 from .cache import Cache
+from .checks import check_arrays, check_no_gradients, check_scale, check_sizes
 from .errors import BindingError
-from .functional import check_arrays, check_no_gradients, check_scale, check_sizes, default_target
+from .functional import default_target
 from .kernel import Kernel, compile
 from .problem import float_text
 

@@ -10,8 +10,9 @@ from typing import Any, Mapping, Optional, Sequence
 
 from .arrays import ArrayView, copy_array, vector_like, view_of
 from .cache import Cache
+from .checks import DESCALES, FLOAT8, FLOATS, Window, check_arrays, check_no_gradients
 from .errors import BindingError, DeviceError
-from .functional import DESCALES, FLOAT8, FLOATS, Call, Window, check_arrays, check_no_gradients, default_target, window_of
+from .functional import Call, default_target, window_of
 from .kernel import Kernel, compile
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES

@@ -9,11 +9,9 @@ from typing import Any, Mapping, Optional
 
 from .arrays import ArrayView, view_of
 from .cache import Cache
+from .checks import DESCALES, FLOAT8, FLOATS, Causal, Window, check_descales, check_no_gradients, check_options
 from .errors import BindingError
-from .functional import (
-    DESCALES, FLOAT8, FLOATS, MOST_ROWS_OF_DECODING, Causal, Window, check_descales, check_no_gradients, check_options,
-    default_target, make_mask, make_score, window_of,
-)  # fmt: skip
+from .functional import MOST_ROWS_OF_DECODING, default_target, make_mask, make_score, window_of
 from .kernel import Kernel, compile
 from .mask import Mask, Score
 from .paged import cache_scales

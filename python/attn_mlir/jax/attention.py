@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from .. import functional
+from .. import checks, functional
 from ..arrays import ArrayView, StreamArray
 from ..errors import BindingError
 from ..mask import Mask, Score
@@ -115,13 +115,13 @@ def attend(
     specs = {name: spec_of(array, name) for name, array in arrays.items() if name != "bias" or array is not None}
     if options.heads_inside:
         specs = {name: spec if name == "bias" else turned(spec) for name, spec in specs.items()}
-    functional.check_arrays(specs)
+    checks.check_arrays(specs)
     sizes = (*specs["query"].shape[:3], specs["key"].shape[2])
     if mask is not None:
         if spec_of(mask, "mask").dtype != "i1":
             raise BindingError(f"mask: expected dtype bool, got {mask.dtype}")
         bias_shape(mask.shape, sizes, "mask")
-    functional.check_options(causal, window, soft_cap, options.scale)
+    checks.check_options(causal, window, soft_cap, options.scale)
     conditions = [] if mask_mod is None else [traced(mask_mod, sizes)]
     conditions += [] if mask is None else [reads_of(mask)]
     mask_mod = None if not conditions else Mask(lambda *at: functools.reduce(conjunction, (c(*at) for c in conditions)))

@@ -9,7 +9,7 @@ from typing import Any, Optional, Sequence, Union
 import torch
 from torch import Tensor
 
-from .. import functional
+from .. import checks, functional
 from ..errors import BindingError
 from ..mask import Mask, tensor
 from ..problem import bias_shape
@@ -198,9 +198,9 @@ def attention(
     for name, t in (("query", query), ("key", key), ("value", value)):
         if t.dim() != 4:
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {t.dim()}")
-    functional.check_options(causal, window, soft_cap, scale)
+    checks.check_options(causal, window, soft_cap, scale)
     named = causal if isinstance(causal, str) else "bottom_right" if causal else ""
-    sides = [] if window is None else list(functional.sides_of(window))
+    sides = [] if window is None else list(checks.sides_of(window))
     random = random_of(query, dropout)
     output, lse = call(
         Attention, attention_op, query, key, value, bias, mask, sink, named, sides, soft_cap or 0.0, scale, dropout, random
