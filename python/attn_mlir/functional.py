@@ -157,6 +157,7 @@ def attention_backward(
     deterministic: bool = False,
     result_dtype: Optional[str] = None,
     head_map: Any = None,
+    sum_heads: bool = True,
     cache: Optional[Cache] = None,
 ) -> tuple[Any, ...]:
     """The gradients (d_query, d_key, d_value), with bias_gradient d_bias too, of a function of `attention`'s results.
@@ -167,14 +168,16 @@ def attention_backward(
     Arguments: those of the forward, its `output` and `lse` (both None with normalization "none"), and the gradients d_output [B, Hq, M, Dv] and, if the function
     uses it, d_lse [B, Hq, M]. `result_dtype` is that of d_query, d_key and d_value. With `deterministic`, and on the CPU, they are the same bits in every run. A sink of the
     forward is in its lse; the sink's own gradient is the sum over B and M of -exp(sink - lse) * (rowsum(d_output * output) -
-    d_lse). With head_map kernels give d_key and d_value of each query head, and arrays of NumPy or torch are needed, in which they are summed in f32; not with `out`.
+    d_lse). With head_map kernels give d_key and d_value of each query head, [B, Hq, N, D or Dv], and those of a key head are
+    summed in f32, in new arrays of NumPy or torch; without `sum_heads` they are returned as they are, of any library and with `out` too.
     """
     mask_mod = with_blocks(mask_mod, block_mask)
     maps = head_map_arrays(head_map)
-    if maps and out is not None:
-        raise BindingError("expected no out with head_map, got one: gradients of heads are summed in new arrays")
-    random = {**maps, **dropout_arrays(query, dropout, seed, offset)}
-    call = Call(query, key, value, bias, None, random, causal, window, soft_cap, scale, mask_mod, score_mod)
+    sum_heads = sum_heads and bool(maps)
+    if sum_heads and out is not None:
+        raise BindingError("expected no out with head_map and sum_heads, got one: gradients of heads are summed in new arrays")
+    random = dropout_arrays(query, dropout, seed, offset)
+    call = Call(query, key, value, bias, None, {**maps, **random}, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
     text = normalization_text(normalization)
     if text.startswith("sum"):
@@ -191,7 +194,7 @@ def attention_backward(
     )  # fmt: skip
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
     results = call.run(tuple(more.values()), fields, target, device, flags, cache, out)
-    return sum_by_maps(results, maps, key, value) if maps else results
+    return sum_by_maps(results, maps, key, value) if sum_heads else results
 
 
 def normalization_text(normalization: Any) -> str:
