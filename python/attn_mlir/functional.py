@@ -11,7 +11,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
 from .checks import DESCALES, FLOAT8, FLOATS, LENGTHS, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
-from .cpu import DirectKernel
+from .cpu import DirectKernel, keys_of_tensor
 from .errors import BindingError, DeviceError
 from .heads import head_map_arrays, map_types, sum_by_maps
 from .kernel import Kernel, compile, cuda_device
@@ -323,7 +323,7 @@ class Call:
         if problem.capture_gradients and not problem.learned:
             raise BindingError("expected a score_mod that reads an array of floats, since capture_gradients are asked for")
         readers: list[Traced] = [part for part in (score, mask) if part]
-        is_direct = target == "cpu" and pages is None and all(part.reads_are_checked for part in readers)
+        is_direct = target == "cpu" and all(part.reads_are_checked for part in readers)
         make = direct if is_direct else compiled
         result = make(problem, sizes, target, flags, cache), readers
         if is_traced:
@@ -365,6 +365,11 @@ MAX_KERNELS = 256
 MOST_ROWS_OF_DECODING = 16
 #: On a CPU: up to how many rows a tile is of how many.
 CPU_TILES = ((1, 1), (16, 8), (32, 32), (64, 64))
+
+
+def keys_of_pool(views: Sequence[ArrayView]) -> int:
+    """As many as a row sees at most."""
+    return views[1].shape[0] * views[1].shape[2]
 
 
 def number_of_keys(named: Mapping[str, ArrayView]) -> int:
@@ -422,4 +427,4 @@ def compiled(problem: AttentionProblem, sizes: tuple, target: str, flags: tuple,
 @functools.lru_cache(maxsize=256)
 def direct(problem: AttentionProblem, sizes: tuple, target: str, flags: tuple, cache: Optional[Cache]) -> Kernel:
     """The same for the CPU, in this process."""
-    return DirectKernel(problem.mlir(dict(sizes)), cache)
+    return DirectKernel(problem.mlir(dict(sizes)), cache, keys_of_pool if problem.pages else keys_of_tensor)
