@@ -286,6 +286,8 @@ class Call:
         captures: list[Any] = []
         for part in readers:
             part.check_reads(sizes)
+            if target == "cpu":
+                part.check_lists(sizes[3])
             captures += part.arrays
         arguments = (*self.arguments, *captures, *more)
         views = [*self.views, *(view_of(array, f"argument {i}") for i, array in enumerate((*captures, *more)))]

@@ -135,10 +135,10 @@ def prefix(mesh: Any, axes: tuple[str, ...], size: int) -> tuple[str, ...]:
 
 def shifted(record: str) -> str:
     """A record whose batch and head are those of the whole: one more tensor [2], i32, has the first of the part."""
-    text, dims, needs = json.loads(record)
+    text, dims, *known = json.loads(record)
     head, brace, body = text.partition("{\n")
     if not brace:  # a named form, which reads neither
-        return json.dumps([text, [*dims, ["?"]], needs])
+        return json.dumps([text, [*dims, ["?"]], *known])
     lines = ["%part_0 = arith.constant 0 : index", "%part_1 = arith.constant 1 : index"]
     for name, number in (("b", 0), ("h", 1)):
         head = head.replace(f"%{name}: index", f"%part_{name}: index")
@@ -148,7 +148,7 @@ def shifted(record: str) -> str:
             f"%{name} = arith.addi %part_{name}, %wide_{name} : index",
         ]
     added = "".join(f"      {line}\n" for line in lines)
-    return json.dumps([head + brace + added + body, [*dims, ["?"]], needs])
+    return json.dumps([head + brace + added + body, [*dims, ["?"]], *known])
 
 
 Run = Callable[..., Sequence[Any]]

@@ -71,6 +71,43 @@ class Bounds(unittest.TestCase):
             key = floats(3, 2, 17, 8)
             attn_mlir.attention(floats(3, 2, 20, 8), key, key, key_lengths=wild(17, 3), query_lengths=wild(20, 3), causal=True)
 
+    def test_reads_of_known_positions(self):
+        """Constants, and what is known to be elements of this array."""
+        query, table, bias = floats(1, 2, 5, 8), floats(32), floats(1, 1, 5, 5)
+        scores = {
+            "constants": lambda s, b, h, i, j: s + attn_mlir.mask.tensor(bias)[0, 0, i, j],
+            "ranges": lambda s, b, h, i, j: s + attn_mlir.mask.tensor(table)[attn_mlir.mask.minimum(abs(i - j), 31)],
+        }
+        distance = np.minimum(abs(np.arange(5)[:, None] - np.arange(5)), 31)
+        for name, added in (("constants", bias), ("ranges", table[distance])):
+            output = attn_mlir.attention(query, query, query, score_mod=scores[name])
+            p = np.exp(query.astype(float) @ query.swapaxes(2, 3) / np.sqrt(8) + added)
+            self.assertLess(abs(output - p / p.sum(-1, keepdims=True) @ query).max(), 1e-6)
+
+    def test_lists_of_blocks(self):
+        """Their contents are looked at before the code reads them."""
+        query, mask = floats(1, 2, 60, 8), attn_mlir.mask
+
+        def attend(counts, indices):
+            arrays = (guarded(np.array(x, np.int32).reshape(1, 1, *np.shape(x))) for x in (counts, indices))
+            return attn_mlir.attention(query, query, query, mask_mod=mask.block_mask(*arrays, block=(32, 32)))
+
+        scores = query.astype(float) @ query.swapaxes(2, 3) / np.sqrt(8)
+        scores[:, :, :32, :32] = -np.inf
+        p = np.exp(scores)
+        output = attend([1, 2], [[1, -5], [0, 1]])  # what does not count may be anything
+        self.assertLess(abs(output - p / p.sum(-1, keepdims=True) @ query).max(), 1e-6)
+        for counts, indices, said in (
+            ([1, 3], [[1, 0], [0, 1]], "counts from 0 to 2, got 3"),
+            ([-1, 1], [[1, 0], [0, 1]], "counts from 0 to 2, got -1"),
+            ([1, 1], [[2, 0], [0, 1]], "blocks from 0 to 1, of 60 keys, got 2"),
+            ([1, 2], [[1, 0], [-7, 1]], "blocks from 0 to 1, of 60 keys, got -7"),
+            ([1, 2], [[1, 0], [1, 0]], "blocks in ascending order, got others"),
+            ([1, 2, 0], [[1, 0], [0, 1]], r"a list of indices for each count, got counts \(1, 1, 3\) and indices \(1, 1, 2, 2\)"),
+        ):
+            with self.assertRaisesRegex(attn_mlir.BindingError, "lists of blocks that the mask reads: expected " + said):
+                attend(counts, indices)
+
     def test_linear(self):
         for rows in (1, 63, 130):
             query, key, state = floats(2, 4, rows, 8), floats(2, 2, rows, 8), floats(2, 4, 8, 8)

@@ -288,7 +288,7 @@ class Kept(unittest.TestCase):
     def test_nothing_is_left(self):
         """Neither processes nor files, once Python has ended."""
         code = CHILD + "from attn_mlir import server\n"
-        code += "attn_mlir.attention(q, q, q, score_mod=lambda s, b, h, i, j: s + attn_mlir.mask.tensor(q)[0, 0, 0, i])\n"
+        code += "attn_mlir.attention(q, q, q, score_mod=lambda s, b, h, i, j: s + attn_mlir.mask.tensor(q)[0, 0, 0, i - j + 1])\n"
         code += "for s in server._servers.values(): print(s.process.pid, s.folder)\n"
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "ATTN_CACHE_DIR": folder}
