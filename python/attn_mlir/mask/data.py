@@ -66,7 +66,7 @@ def listed(counts: Any, indices: Any, block: Sequence[int]) -> Mask:
 
     def sees(b, h, i, j):
         tracer = Tracer.get()
-        numbers = [tracer.capture(t) for t in (counts, indices)]
+        numbers = tracer.capture(counts), tracer.capture(indices)
         for number, t in zip(numbers, (counts, indices)):
             tracer.needs += [Need(number, d, d, block[0] if d == 2 else 1) for d in range(3) if t.dims[d] != "1"]
         tracer.lists.append(Lists(*numbers, block[1]))

@@ -60,7 +60,9 @@ class Traced:
         result = cls(without_function, text)
         result.is_recorded = True
         result.tensors = [Recorded(array, tuple(d)) for array, d in zip(arrays, dims)]
-        result.needs, result.bounds, result.lists = ([Kind(*x) for x in found] for Kind, found in ((Need, needs), (Bound, bounds), (Lists, lists)))
+        result.needs = [Need(*need) for need in needs]
+        result.bounds = [Bound(*bound) for bound in bounds]
+        result.lists = [Lists(*numbers) for numbers in lists]
         return result
 
     @property
@@ -130,7 +132,8 @@ class Traced:
                 raise TraceError(f"{place_of(self.function)}: expected the {self.kind} to give {wanted}, got {got}")
         head = ", ".join(f"%{name}: {type}" for name, type in self.arguments)
         body = "\n".join([*tracer.lines, f"{tracer.indent}attn.yield {result.name} : {self.result}"])
-        self.needs, self.bounds, self.lists = (list(dict.fromkeys(found)) for found in (tracer.needs, tracer.bounds, tracer.lists))
+        self.needs, self.bounds = list(dict.fromkeys(tracer.needs)), list(dict.fromkeys(tracer.bounds))
+        self.lists = list(dict.fromkeys(tracer.lists))
         return f"({head}) {{\n{body}\n    }}", tracer.tensors
 
     @property
