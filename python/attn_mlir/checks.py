@@ -37,14 +37,14 @@ def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS,
     """Types and shapes of query, key and value, and of what there is of bias, sink, lengths, seed and offset, in the words of a manifest's binding.
     Key and value have the type of query, or one of `cache_dtypes`."""
     query, key, value = (named[name] for name in ("query", "key", "value"))
+    if query.dtype not in dtypes:
+        raise BindingError(f"query: expected dtype {', '.join(dtypes)}, got {query.dtype}")
     like = "key" if key.dtype in cache_dtypes and query.dtype in ("f16", "bf16", "f32") else "query"
     for name, view in (("query", query), ("key", key), ("value", value)):
         if len(view.shape) != 4:
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
         if name != "query" and view.dtype != named[like].dtype:
             raise BindingError(f"{name}: expected dtype {named[like].dtype}, that of {like}, got {view.dtype}")
-    if query.dtype not in dtypes:
-        raise BindingError(f"query: expected dtype {', '.join(dtypes)}, got {query.dtype}")
     batch, heads, _, dim = query.shape
     key_heads, keys = key.shape[1], key.shape[2]
     check_sizes("key", key.shape, (batch, key_heads, keys, dim))

@@ -8,8 +8,13 @@ class Axes:
     def axvline(self, x, label, **options):
         print(f"line at {x:g}: {label}")
 
-    def set(self, **labels):
+    def imshow(self, states, extent, **options):
+        print("picture:", extent)
+
+    def set(self, xlim=None, ylim=None, **labels):
         print("title:", labels["title"])
+        if xlim:
+            print("limits:", xlim, ylim)
 
     def add_patch(self, patch):
         print("patch", patch)
