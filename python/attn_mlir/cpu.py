@@ -17,7 +17,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Optional, Sequence
+from typing import Any, Callable, Optional, Sequence
 
 from .arrays import ArrayView, check_results, copy_array, empty_like, finished, view_of
 from .cache import Cache, compiler_digest, digest_of
@@ -128,11 +128,18 @@ class Results:
         library().attnCpuResultsCopy(self.handle, index, view.address, (ctypes.c_int64 * len(view.strides))(*view.strides))
 
 
-class DirectKernel(Kernel):
-    """A module of an attention on the CPU, in this process. Its caller has checked that the arrays fit together."""
+def keys_of_tensor(views: Sequence[ArrayView]) -> int:
+    return views[1].shape[2]
 
-    def __init__(self, text: str, cache: Optional[Cache] = None):
-        self.mlir = text
+
+class DirectKernel(Kernel):
+    """A module of an attention on the CPU, in this process. Its caller has checked that the arrays fit together.
+
+    Query, key and value are the first arguments; `keys` says of all of them how many keys a row sees at most.
+    """
+
+    def __init__(self, text: str, cache: Optional[Cache] = None, keys: Callable[[Sequence[ArrayView]], int] = keys_of_tensor):
+        self.mlir, self.keys = text, keys
         content, self.diagnostics = compiled_file(text, (), cache or Cache())
         head = json.loads(content[: content.index(b"\n")])
         #: Element type and rank of each result.
@@ -152,7 +159,7 @@ class DirectKernel(Kernel):
         addresses = (ctypes.c_void_p * len(views))(*[view.address for view in views])
         given = None if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
         result_views = self.check_out(given, views) if given is not None else []
-        handle = library().attnCpuCallRun(call.handle, addresses, threads_for(views))
+        handle = library().attnCpuCallRun(call.handle, addresses, threads_for(2 * math.prod(views[0].shape) * self.keys(views)))
         if not handle:
             raise AttnError(message())
         with Results(handle) as made:
@@ -187,7 +194,7 @@ class DirectKernel(Kernel):
         for i, view in enumerate(views):
             if view.device != "cpu":
                 raise BindingError(f"result {i}: expected an array in host memory, got one on a GPU")
-        check_results(views, arguments)
+        check_results(views, arguments, self.in_place)
         return views
 
     def check_shapes(self, views: Sequence[ArrayView], shapes: Sequence[tuple[int, ...]]):
@@ -206,10 +213,9 @@ def contiguous_rows(view: ArrayView) -> ArrayView:
     return copy
 
 
-def threads_for(views: Sequence[ArrayView]) -> int:
-    """As many as torch uses, where it is imported, or as OMP_NUM_THREADS asks for, else 0, for all cores; one for little work. Query, key and value are the first."""
-    query, key = views[0].shape, views[1].shape
-    if 2 * math.prod(query) * key[2] <= SMALL_WORK:
+def threads_for(work: int) -> int:
+    """As many as torch uses, where it is imported, or as OMP_NUM_THREADS asks for, else 0, for all cores; one for little work. `work` are products and sums."""
+    if work <= SMALL_WORK:
         return 1
     torch = sys.modules.get("torch")
     given = torch.get_num_threads() if torch else os.environ.get("OMP_NUM_THREADS", "")

@@ -5,25 +5,22 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
 from numbers import Integral, Real
 from typing import Any, Mapping, Optional, Sequence, Union
 
 from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
-from .cpu import DirectKernel
+from .checks import DESCALES, FLOAT8, FLOATS, LENGTHS, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
+from .cpu import DirectKernel, keys_of_tensor
 from .errors import BindingError, DeviceError
-from .heads import check_head_maps, head_map_arrays, map_types, sum_by_maps
+from .heads import head_map_arrays, map_types, sum_by_maps
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks
 from .mask import Mask, Score, trace_mask, trace_score
-from .mask.patterns import check_cap
 from .mask.tracing import Traced
 from .probabilities import changed_attention
 from .problem import AttentionProblem, bias_shape, float_text
 
-Causal = Union[bool, str]
-Window = Union[int, tuple[int, int], None]
 Normalization = Union[str, tuple[str, float]]
 
 
@@ -160,6 +157,7 @@ def attention_backward(
     deterministic: bool = False,
     result_dtype: Optional[str] = None,
     head_map: Any = None,
+    sum_heads: bool = True,
     cache: Optional[Cache] = None,
 ) -> tuple[Any, ...]:
     """The gradients (d_query, d_key, d_value), with bias_gradient d_bias too, of a function of `attention`'s results.
@@ -170,14 +168,16 @@ def attention_backward(
     Arguments: those of the forward, its `output` and `lse` (both None with normalization "none"), and the gradients d_output [B, Hq, M, Dv] and, if the function
     uses it, d_lse [B, Hq, M]. `result_dtype` is that of d_query, d_key and d_value. With `deterministic`, and on the CPU, they are the same bits in every run. A sink of the
     forward is in its lse; the sink's own gradient is the sum over B and M of -exp(sink - lse) * (rowsum(d_output * output) -
-    d_lse). With head_map kernels give d_key and d_value of each query head, and arrays of NumPy or torch are needed, in which they are summed in f32; not with `out`.
+    d_lse). With head_map kernels give d_key and d_value of each query head, [B, Hq, N, D or Dv], and those of a key head are
+    summed in f32, in new arrays of NumPy or torch; without `sum_heads` they are returned as they are, of any library and with `out` too.
     """
     mask_mod = with_blocks(mask_mod, block_mask)
     maps = head_map_arrays(head_map)
-    if maps and out is not None:
-        raise BindingError("expected no out with head_map, got one: gradients of heads are summed in new arrays")
-    random = {**maps, **dropout_arrays(query, dropout, seed, offset)}
-    call = Call(query, key, value, bias, None, random, causal, window, soft_cap, scale, mask_mod, score_mod)
+    sum_heads = sum_heads and bool(maps)
+    if sum_heads and out is not None:
+        raise BindingError("expected no out with head_map and sum_heads, got one: gradients of heads are summed in new arrays")
+    random = dropout_arrays(query, dropout, seed, offset)
+    call = Call(query, key, value, bias, None, {**maps, **random}, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
     text = normalization_text(normalization)
     if text.startswith("sum"):
@@ -194,17 +194,7 @@ def attention_backward(
     )  # fmt: skip
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
     results = call.run(tuple(more.values()), fields, target, device, flags, cache, out)
-    return sum_by_maps(results, maps, key, value) if maps else results
-
-
-def check_no_gradients(*, instead: str = "attention", **arrays: Any):
-    """Raises a BindingError where torch would record a gradient, which results do not carry; `instead`: what of attn_mlir.torch has them."""
-    for name, array in arrays.items():
-        if getattr(array, "requires_grad", False) is True and sys.modules["torch"].is_grad_enabled():
-            raise BindingError(
-                f"operand {name}: expected a tensor that requires no gradient, which this function does not record, got "
-                f"one that does: call attn_mlir.torch.{instead}, or pass {name}.detach()"
-            )
+    return sum_by_maps(results, maps, key, value) if sum_heads else results
 
 
 def normalization_text(normalization: Any) -> str:
@@ -296,6 +286,8 @@ class Call:
         captures: list[Any] = []
         for part in readers:
             part.check_reads(sizes)
+            if target == "cpu":
+                part.check_lists(sizes[3])
             captures += part.arrays
         arguments = (*self.arguments, *captures, *more)
         views = [*self.views, *(view_of(array, f"argument {i}") for i, array in enumerate((*captures, *more)))]
@@ -333,7 +325,7 @@ class Call:
         if problem.capture_gradients and not problem.learned:
             raise BindingError("expected a score_mod that reads an array of floats, since capture_gradients are asked for")
         readers: list[Traced] = [part for part in (score, mask) if part]
-        is_direct = target == "cpu" and pages is None and all(part.reads_are_checked for part in readers)
+        is_direct = target == "cpu" and all(part.reads_are_checked for part in readers)
         make = direct if is_direct else compiled
         result = make(problem, sizes, target, flags, cache), readers
         if is_traced:
@@ -375,98 +367,17 @@ MAX_KERNELS = 256
 MOST_ROWS_OF_DECODING = 16
 #: On a CPU: up to how many rows a tile is of how many.
 CPU_TILES = ((1, 1), (16, 8), (32, 32), (64, 64))
-LENGTHS = ("key_lengths", "query_lengths")
-DESCALES = ("query_descale", "key_descale", "value_descale")
-FLOATS = ("f16", "bf16", "f32", "f64")
-FLOAT8 = ("f8E4M3FN", "f8E5M2")
 
 
-def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS, cache_dtypes: Sequence[str] = ()):
-    """Types and shapes of query, key and value, and of what there is of bias, sink, lengths, seed and offset, in the words of a manifest's binding.
-    Key and value have the type of query, or one of `cache_dtypes`."""
-    query, key, value = (named[name] for name in ("query", "key", "value"))
-    like = "key" if key.dtype in cache_dtypes and query.dtype in ("f16", "bf16", "f32") else "query"
-    for name, view in (("query", query), ("key", key), ("value", value)):
-        if len(view.shape) != 4:
-            raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
-        if name != "query" and view.dtype != named[like].dtype:
-            raise BindingError(f"{name}: expected dtype {named[like].dtype}, that of {like}, got {view.dtype}")
-    if query.dtype not in dtypes:
-        raise BindingError(f"query: expected dtype {', '.join(dtypes)}, got {query.dtype}")
-    batch, heads, _, dim = query.shape
-    key_heads, keys = key.shape[1], key.shape[2]
-    check_sizes("key", key.shape, (batch, key_heads, keys, dim))
-    value_heads = value.shape[1] if "value_head_map" in named else key_heads
-    check_sizes("value", value.shape, (batch, value_heads, keys, value.shape[3]))
-    check_head_maps(named)
-    if "key_head_map" not in named and heads != key_heads and (not key_heads or heads % key_heads):
-        raise BindingError(
-            f"expected the number of query heads to be a multiple of the number of key heads, got {heads} and {key_heads}"
-        )
-    for name, view in (("query", query), ("value", value)):
-        if view.shape[3] < 1:
-            raise BindingError(f"operand {name}: expected dim 3 to be at least 1, got {view.shape[3]}")
-    if bias := named.get("bias"):
-        if bias.dtype not in FLOATS:
-            raise BindingError(f"bias: expected dtype {', '.join(FLOATS)}, got {bias.dtype}; a bool mask is a mask_mod")
-        if bias.dtype == "f64" and query.dtype != "f64":
-            raise BindingError("bias: expected dtype f16, bf16 or f32, which scores of f32 have room for, got f64")
-        bias_shape(bias.shape, (*query.shape[:3], keys))
-    if sink := named.get("sink"):
-        if sink.shape != (heads,):
-            raise BindingError(f"sink: expected shape ({heads},), one for each query head, got {tuple(sink.shape)}")
-        own = "f32" if query.dtype in FLOAT8 else query.dtype
-        if sink.dtype not in (own, "f32"):
-            raise BindingError(f"sink: expected dtype {' or '.join(dict.fromkeys((own, 'f32')))}, got {sink.dtype}")
-    check_descales(named, batch)
-    check_lengths(named)
-    for name in ("seed", "offset"):
-        number = named.get(name)
-        if number is not None and (number.dtype, tuple(number.shape)) != ("i64", ()):
-            raise BindingError(f"{name}: expected a number or an i64 array of rank 0, got {number.dtype} of {tuple(number.shape)}")
-
-
-def check_descales(named: Mapping[str, ArrayView], batch: int):
-    query, key = named["query"], named["key"]
-    for name in DESCALES:
-        descale = named.get(name)
-        if descale is None:
-            continue
-        if key.dtype not in FLOAT8:
-            raise BindingError(f"expected inputs of {' or '.join(FLOAT8)} with descale, got {key.dtype}")
-        if query.dtype in FLOAT8 and "query_descale" not in named:
-            raise BindingError("expected descale to be three arrays, of query, key and value, got two")
-        if query.dtype not in FLOAT8 and "query_descale" in named:
-            raise BindingError(f"expected descale to be two arrays, of key and value, beside a query of {query.dtype}, got three")
-        if "bias" in named:
-            raise BindingError("expected no bias with descale, got one: add it in score_mod")
-        heads = (batch, key.shape[1])
-        if descale.dtype != "f32" or tuple(descale.shape) not in ((1,), heads):
-            raise BindingError(f"{name}: expected f32 of (1,) or {heads}, got {descale.dtype} of {tuple(descale.shape)}")
-
-
-def check_lengths(named: Mapping[str, ArrayView]):
-    batch = named["query"].shape[0]
-    for name in LENGTHS:
-        lengths = named.get(name)
-        if lengths is not None and (lengths.dtype not in ("i32", "i64") or tuple(lengths.shape) != (batch,)):
-            raise BindingError(
-                f"{name}: expected {batch} lengths, i32 or i64, one for each batch, got {lengths.dtype} of {tuple(lengths.shape)}"
-            )
+def keys_of_pool(views: Sequence[ArrayView]) -> int:
+    """As many as a row sees at most."""
+    return views[1].shape[0] * views[1].shape[2]
 
 
 def number_of_keys(named: Mapping[str, ArrayView]) -> int:
     """N: of pages those that the table has columns for."""
     rows = named["key"].shape[2]
     return rows * named["key_table"].shape[1] if "key_table" in named else rows
-
-
-def check_sizes(name: str, got: Sequence[int], expected: Sequence[int]):
-    for d, (size, wanted) in enumerate(zip(got, expected)):
-        if size != wanted:
-            names = {"key": ("B",), "value": ("B", "Hkv", "N")}.get(name, ("B", "Hq", "M"))
-            origin = f" ({names[d]})" if d < len(names) else ""
-            raise BindingError(f"operand {name}: expected dim {d}{origin} to be {wanted}, got {size}")
 
 
 def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
@@ -485,34 +396,6 @@ def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
 def window_of(window: Window) -> Optional[Mask]:
     """Around the position of a row among the keys of its sequence."""
     return None if window is None else masks.sliding_window(*sides_of(window), alignment="bottom_right")
-
-
-def sides_of(window: Any) -> tuple[int, int]:
-    sides = (window, 0) if isinstance(window, Integral) else window
-    if not (isinstance(sides, (tuple, list)) and len(sides) == 2 and all(isinstance(side, Integral) for side in sides)):
-        raise BindingError(f"expected window to be a number or (left, right), got {window!r}")
-    # Farther than two positions ever are is no limit, whatever the number, and its sum with a position has 32 bits.
-    return min(int(sides[0]), 1 << 30), min(int(sides[1]), 1 << 30)
-
-
-def check_options(causal: Causal, window: Window, soft_cap: Optional[float], scale: Optional[float]):
-    """Raises what a kernel with these options would raise when it is made."""
-    check_causal(causal)
-    if window is not None:
-        sides_of(window)
-    if soft_cap is not None:
-        check_cap(soft_cap)
-    check_scale(scale)
-
-
-def check_causal(causal: Any):
-    if causal not in (True, False, "top_left", "bottom_right"):
-        raise BindingError(f"expected causal to be a bool, 'top_left' or 'bottom_right', got {causal!r}")
-
-
-def check_scale(scale: Any):
-    if scale is not None and not (isinstance(scale, Real) and math.isfinite(scale)):
-        raise BindingError(f"expected scale to be a finite number, got {scale!r}")
 
 
 def make_score(soft_cap: Optional[float], score_mod) -> Optional[Score]:
@@ -546,4 +429,4 @@ def compiled(problem: AttentionProblem, sizes: tuple, target: str, flags: tuple,
 @functools.lru_cache(maxsize=256)
 def direct(problem: AttentionProblem, sizes: tuple, target: str, flags: tuple, cache: Optional[Cache]) -> Kernel:
     """The same for the CPU, in this process."""
-    return DirectKernel(problem.mlir(dict(sizes)), cache)
+    return DirectKernel(problem.mlir(dict(sizes)), cache, keys_of_pool if problem.pages else keys_of_tensor)

@@ -56,16 +56,18 @@ def sum_by_maps(gradients: tuple[Any, ...], maps: Mapping[str, Any], key: Any, v
 
 
 def sum_heads(gradient: Any, head_map: Any, heads: int) -> Any:
-    """[B, heads, N, D] of [B, Hq, N, D]: the sum of the heads of each entry of the map, in f32."""
+    """[B, heads, N, D] of [B, Hq, N, D]: the sum of the heads of each entry of the map, in f32; one that is no head is the last."""
     shape = (gradient.shape[0], heads, *gradient.shape[2:])
     if hasattr(gradient, "index_add"):  # of torch
         wide = gradient.double() if gradient.element_size() == 8 else gradient.float()
-        return wide.new_zeros(shape).index_add_(1, head_map.clamp(0, heads - 1).to(gradient.device), wide).to(gradient.dtype)
+        entries = head_map.to(gradient.device)
+        entries = entries.masked_fill((entries < 0) | (entries >= heads), heads - 1)
+        return wide.new_zeros(shape).index_add_(1, entries, wide).to(gradient.dtype)
     import numpy as np
 
     if not isinstance(gradient, np.ndarray):
         raise BindingError(f"expected arrays of NumPy or torch with head_map, got {type(gradient).__module__}.{type(gradient).__name__}")
     total = np.zeros(shape, np.float64 if gradient.dtype == np.float64 else np.float32)
-    for head, entry in enumerate(np.clip(np.asarray(head_map), 0, heads - 1)):
-        total[:, entry] += gradient[:, head].astype(total.dtype)
+    for head, entry in enumerate(np.asarray(head_map)):
+        total[:, entry if 0 <= entry < heads else heads - 1] += gradient[:, head].astype(total.dtype)
     return total.astype(gradient.dtype)

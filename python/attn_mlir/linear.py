@@ -8,8 +8,10 @@ from typing import Any, NamedTuple, Optional
 
 from .arrays import ArrayView, view_of
 from .cache import Cache
+from .checks import check_arrays, check_no_gradients, check_scale, check_sizes
+from .cpu import DirectKernel
 from .errors import BindingError
-from .functional import check_arrays, check_no_gradients, check_scale, check_sizes, default_target
+from .functional import default_target
 from .kernel import Kernel, compile
 from .problem import float_text
 
@@ -140,4 +142,6 @@ def module_text(form: Form, decay_rank: int, has_state: bool, scale: Optional[fl
 @functools.lru_cache(maxsize=256)
 def compiled(text: str, target: str, cache: Optional[Cache]) -> Kernel:
     """The kernel, from this process, the cache or the compiler."""
+    if target == "cpu":
+        return DirectKernel(text, cache, lambda views: views[2].shape[3])  # as many products as with that many keys
     return compile(text, target=target, cache=cache)

@@ -10,8 +10,10 @@ from typing import Any, Mapping, Optional, Sequence
 
 from .arrays import ArrayView, copy_array, vector_like, view_of
 from .cache import Cache
+from .checks import DESCALES, FLOAT8, FLOATS, Window, check_arrays, check_no_gradients
+from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
-from .functional import DESCALES, FLOAT8, FLOATS, Call, Window, check_arrays, check_no_gradients, default_target, window_of
+from .functional import Call, default_target, window_of
 from .kernel import Kernel, compile
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
@@ -161,7 +163,7 @@ def append_kernel(types: tuple[str, ...], target: str, cache: Optional[Cache]) -
   return %0, %1 : {k_pool}, {v_pool}
 }}
 """
-    return compile(text, target=target, cache=cache)
+    return DirectKernel(text, cache, lambda _: 0) if target == "cpu" else compile(text, target=target, cache=cache)
 
 
 def append_on_host(arrays: Mapping[str, Any], device: Optional[str], scales: Mapping[str, Any]):

@@ -176,7 +176,8 @@ def read_mask(path):
 def draw_mask(pyplot, mask, output):
     figure, axes = pyplot.subplots(figsize=(5.4, 6))
     states = [[".+#".index(tile) for tile in line] for line in mask["picture"]]
-    extent = (0, mask["keys"], mask["rows"], 0)
+    side = mask["picture_tiles"]  # tiles of a cell; those at the ends may be cut off
+    extent = (0, len(states[0]) * side * mask["tile_n"], len(states) * side * mask["tile_m"], 0)
     axes.imshow(states, cmap="Blues", vmin=0, vmax=2, extent=extent, aspect="auto")
     shades = pyplot.get_cmap("Blues")
     kinds = [
@@ -189,6 +190,8 @@ def draw_mask(pyplot, mask, output):
     axes.set(
         xlabel="key",
         ylabel="query",
+        xlim=(0, mask["keys"]),
+        ylim=(mask["rows"], 0),
         title=f"{mask['visited']} tiles of {mask['tile_m']} x {mask['tile_n']} visited ({mask['density']:.1%}),\n"
         f"{mask['predicted_saving']:.0%} of the time saved (predicted)",
     )

@@ -9,15 +9,16 @@ from typing import Any, Mapping, Optional
 
 from .arrays import ArrayView, view_of
 from .cache import Cache
+from .checks import DESCALES, FLOAT8, FLOATS, Causal, Window, check_descales, check_no_gradients, check_options
+from .cpu import DirectKernel
 from .errors import BindingError
-from .functional import (
-    DESCALES, FLOAT8, FLOATS, MOST_ROWS_OF_DECODING, Causal, Window, check_descales, check_no_gradients, check_options,
-    default_target, make_mask, make_score, window_of,
-)  # fmt: skip
+from .functional import MOST_ROWS_OF_DECODING, default_target, keys_of_pool, make_mask, make_score, window_of
 from .kernel import Kernel, compile
 from .mask import Mask, Score
 from .paged import cache_scales
 from .problem import float_text
+from .runtime.host_array import HostArray
+from .runtime.manifest import DTYPE_BYTES
 
 
 def varlen(
@@ -232,7 +233,34 @@ def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, targ
         text_of(mask), text_of(score), scale, return_lse, (query.shape[1], key.shape[1]) if is_decoding else None,
     )  # fmt: skip
     kernel = compiled(problem, target, (("allow_tf32", allow_tf32),), cache)
-    return kernel.run(tuple(arrays.values()), list(views.values()), out, device)
+    kept = [] if out is None else rows_of_no_sequence(out, views["query_offsets"])
+    results = kernel.run(tuple(arrays.values()), list(views.values()), out, device)
+    for view, content in kept:
+        view.write(content)
+    return results
+
+
+def rows_of_no_sequence(out: Any, offsets: ArrayView) -> list[tuple[ArrayView, HostArray]]:
+    """Those of results in host memory, which are copied whole, and what they hold."""
+    if offsets.device != "cpu":
+        return []
+    entries = offsets.to_host().values()
+    first, end = int(entries[0]), int(entries[-1])
+    found = []
+    for number, array in enumerate(out if isinstance(out, (tuple, list)) else (out,)):
+        view, dim = view_of(array, f"result {number}"), number  # output [rows, Hq, Dv], lse [Hq, rows]
+        if view.device != "cpu" or len(view.shape) != 3 - number:
+            continue
+        for begin, stop in ((0, first), (end, view.shape[dim])):
+            if begin < stop:
+                part = rows_between(view, dim, begin, stop)
+                found.append((part, part.to_host()))
+    return found
+
+
+def rows_between(view: ArrayView, dim: int, begin: int, end: int) -> ArrayView:
+    shape = (*view.shape[:dim], end - begin, *view.shape[dim + 1 :])
+    return view._replace(shape=shape, address=view.address + begin * view.strides[dim] * DTYPE_BYTES[view.dtype])
 
 
 def text_of(part: Optional[Mask | Score]) -> str:
@@ -241,6 +269,8 @@ def text_of(part: Optional[Mask | Score]) -> str:
 
 @functools.lru_cache(maxsize=256)
 def compiled(problem: RaggedProblem, target: str, flags: tuple, cache: Optional[Cache]) -> Kernel:
+    if target == "cpu":
+        return DirectKernel(problem.mlir(), cache, keys_of_pool if problem.page else lambda views: views[1].shape[0])
     return compile(problem.mlir(), target=target, cache=cache, **dict(flags))
 
 

@@ -8,7 +8,7 @@ from typing import Any, Optional, Sequence
 
 from .arrays import library_of, view_of
 from .errors import BindingError
-from .functional import Causal
+from .checks import Causal
 from .paged import decode
 from .ragged import prefill
 from .runtime.host_array import HostArray

@@ -11,6 +11,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -39,6 +40,10 @@ Value attn::emitSumHeads(OpBuilder &builder, SumHeadsOp op) {
   Value init = tensor::EmptyOp::create(
       builder, loc, tensor::getMixedSizes(builder, loc, op.getInit()), sumType);
   init = linalg::FillOp::create(builder, loc, zero, init).getResult(0);
+  Value heads = getValueOrCreateConstantIndexOp(
+      builder, loc, getDim(builder, loc, op.getInit(), kHead));
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value last = arith::SubIOp::create(builder, loc, heads, one);
   // Loops (b, k, n, d), then those heads h with map[h] == k.
   enum : unsigned { kSummed = 4 };
   auto loop = [&](unsigned number) { return builder.getAffineDimExpr(number); };
@@ -57,6 +62,7 @@ Value attn::emitSumHeads(OpBuilder &builder, SumHeadsOp op) {
       element = arith::ExtFOp::create(b, l, sumType, element);
     Value head =
         arith::IndexCastOp::create(b, l, b.getIndexType(), arguments[1]);
+    head = arith::MinUIOp::create(b, l, head, last);
     Value isSummed =
         arith::CmpIOp::create(b, l, arith::CmpIPredicate::eq, head,
                               linalg::IndexOp::create(b, l, kHead));

@@ -119,10 +119,12 @@ Value attn::emitPack(OpBuilder &builder, PackOp op) {
   auto emitSequence = [&](OpBuilder &b, Location, Value batch,
                           ValueRange state) {
     // Nothing is written in front of the destination or behind it.
-    Value begin = readOffset(b, loc, op.getOffsets(), batch, 0);
-    begin = arith::MaxSIOp::create(b, loc, begin, zero);
-    Value end = readOffset(b, loc, op.getOffsets(), batch, 1);
-    end = arith::MinSIOp::create(b, loc, end, rows);
+    auto readClamped = [&](int64_t next) -> Value {
+      Value offset = readOffset(b, loc, op.getOffsets(), batch, next);
+      offset = arith::MaxSIOp::create(b, loc, offset, zero);
+      return arith::MinSIOp::create(b, loc, offset, rows);
+    };
+    Value begin = readClamped(0), end = readClamped(1);
     Value length = arith::SubIOp::create(b, loc, end, begin);
     length = arith::MinSIOp::create(b, loc, length, room);
     auto loop = scf::ForOp::create(

@@ -50,9 +50,10 @@ def agree_on(communicator: Communicator, facts: Callable[[], str]):
 
 
 class Mailboxes:
-    """What ranks that are threads have sent and others have not received."""
+    """What ranks that are threads have sent and others have not received; they wait `timeout` seconds for each other, or for as long as
+    none has failed."""
 
-    def __init__(self, size: int, timeout: float = 60.0):
+    def __init__(self, size: int, timeout: Optional[float] = None):
         self.size, self.timeout = size, timeout
         self.changed = threading.Condition()
         self.messages: dict[tuple[int, int, int], Any] = {}
@@ -71,12 +72,12 @@ class Mailboxes:
 
     def take(self, key: tuple[int, int, int]) -> Any:
         """`key` is the number of the exchange, who sends, who receives."""
-        deadline = time.monotonic() + self.timeout
+        deadline = None if self.timeout is None else time.monotonic() + self.timeout
         with self.changed:
             while key not in self.messages:
                 if self.failure:
                     raise DeviceError(f"rank {key[2]}: another rank failed: {self.failure}")
-                if not self.changed.wait(max(0.0, deadline - time.monotonic())):
+                if not self.changed.wait(None if deadline is None else max(0.0, deadline - time.monotonic())):
                     raise DeviceError(f"rank {key[2]}: expected rank {key[1]} to send within {self.timeout:g} s, got nothing")
             return self.messages.pop(key)
 

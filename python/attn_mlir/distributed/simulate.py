@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Callable, NamedTuple, Sequence, TypeVar
+from typing import Any, Callable, NamedTuple, Optional, Sequence, TypeVar
 
 from ..errors import BindingError
 from .communicator import Mailboxes, ThreadCommunicator
@@ -44,14 +44,14 @@ class RankResult(NamedTuple):
 
 def simulate(
     plan: Plan, query: Any, key: Any, value: Any, *, sink: Any = None, bias: Any = None, lengths: Any = None, d_output: Any = None,
-    d_lse: Any = None, timeout: float = 60.0, **options: Any,
+    d_lse: Any = None, timeout: Optional[float] = None, **options: Any,
 ) -> Simulated:  # fmt: skip
     """attention(query, key, value) of arrays [B, H, tokens, D] in host memory, as the ranks of `plan` compute it.
 
     `sink` is [Hq]; `bias` broadcasts to [B, Hq, tokens, tokens]; `lengths` [B], i32: how many tokens of each batch exist; `options` are mask_mod and score_mod of the whole attention, soft_cap, scale, dropout, seed, offset,
     target, device and allow_tf32 of attn_mlir.attention; the plan's mask holds beside mask_mod. With d_output, and d_lse, gradients too, also of what
     score_mod reads (`d_reads`, in the order of its reads). Raises what a rank
-    raises; `timeout`: seconds that ranks wait for each other.
+    raises; `timeout`: seconds that ranks wait for each other; None: for as long as none has failed.
     """
     for name, array in (("query", query), ("key", key), ("value", value)):
         if array.shape[AXIS] != plan.tokens:
@@ -68,8 +68,8 @@ def simulate(
     return Simulated(output, lse, d_query, d_key, d_value, sum(sinks) if sinks else None, d_bias, d_reads, forward, backward)
 
 
-def on_threads(size: int, work: Callable[[ThreadCommunicator], Result], timeout: float = 60.0) -> list[Result]:
-    """What `work` returns on each of `size` ranks that are threads, which wait `timeout` seconds for each other. Raises what the
+def on_threads(size: int, work: Callable[[ThreadCommunicator], Result], timeout: Optional[float] = None) -> list[Result]:
+    """What `work` returns on each of `size` ranks that are threads, which wait `timeout` seconds for each other, or without limit. Raises what the
     first that fails raises."""
     mailboxes = Mailboxes(size, timeout)
     results: dict[int, Result] = {}

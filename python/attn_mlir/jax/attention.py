@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from .. import functional
+from .. import checks, functional
 from ..arrays import ArrayView, StreamArray
 from ..errors import BindingError
+from ..heads import HEAD_MAPS, head_map_arrays
 from ..mask import Mask, Score
 from ..mask.symbols import logic
 from ..mask.tracing import Traced
@@ -61,6 +62,7 @@ def attention(
     mask_mod: Optional[Callable[..., Any]] = None,
     score_mod: Optional[Callable[..., Any]] = None,
     prob_mod: Optional[Callable[..., Any]] = None,
+    head_map: Any = None,
     return_lse: bool = False,
     target: Optional[str] = None,
     allow_tf32: bool = False,
@@ -74,13 +76,17 @@ def attention(
     read arrays at positions, as in slopes[h] or table[h, i - j + M - 1]; those of floats that score_mod reads have gradients.
     Masks of attn_mlir.mask do as well. prob_mod(probability, b, h, i, j), written as score_mod is, changes probabilities after the
     softmax: by two kernels, one for the LSE, one for the output, or three with a bias or score_mod; what it reads has gradients.
+    head_map [Hq], i32 or i64, is the head of key and value for each query head, or a pair of such, of key and of value; not with prob_mod.
     The other options are those of attn_mlir.attention and attention_backward, known while tracing. Returns output
     [B, Hq, M, Dv], or (output, lse). Works under jit, grad and vmap; of forward-mode derivatives (jvp) JAX says that there are
     none. Raises BindingError for arrays that do not fit, TraceError, with the line of the function, for what cannot be traced.
     """
     options = Options(scale, target, allow_tf32, deterministic)
+    maps = head_map_arrays(head_map)
     if prob_mod is None:
-        output, lse = attend(query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options)
+        output, lse = attend(query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options, maps)
+    elif maps:
+        raise BindingError("expected no head_map with prob_mod, got one: select the heads before")
     else:
         conditions = (bias, mask, causal, window, mask_mod)
         output, lse = attend_changed(query, key, value, conditions, soft_cap, score_mod, prob_mod, options)
@@ -108,20 +114,20 @@ def attend_changed(query, key, value, conditions: tuple, soft_cap, score_mod, pr
 
 
 def attend(
-    query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options: Options
+    query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options: Options, maps: Mapping[str, Array] = {}
 ) -> tuple[Array, Any]:
-    """Output and LSE, None without softmax; `options` have no records yet."""
-    arrays = {"query": query, "key": key, "value": value, "bias": bias}
+    """Output and LSE, None without softmax; `options` have no records yet, `maps` are of heads."""
+    arrays = {"query": query, "key": key, "value": value, "bias": bias, **maps}
     specs = {name: spec_of(array, name) for name, array in arrays.items() if name != "bias" or array is not None}
     if options.heads_inside:
-        specs = {name: spec if name == "bias" else turned(spec) for name, spec in specs.items()}
-    functional.check_arrays(specs)
+        specs = {name: turned(spec) if name in TURNED else spec for name, spec in specs.items()}
+    checks.check_arrays(specs)
     sizes = (*specs["query"].shape[:3], specs["key"].shape[2])
     if mask is not None:
         if spec_of(mask, "mask").dtype != "i1":
             raise BindingError(f"mask: expected dtype bool, got {mask.dtype}")
         bias_shape(mask.shape, sizes, "mask")
-    functional.check_options(causal, window, soft_cap, options.scale)
+    checks.check_options(causal, window, soft_cap, options.scale)
     conditions = [] if mask_mod is None else [traced(mask_mod, sizes)]
     conditions += [] if mask is None else [reads_of(mask)]
     mask_mod = None if not conditions else Mask(lambda *at: functools.reduce(conjunction, (c(*at) for c in conditions)))
@@ -133,7 +139,7 @@ def attend(
     score, seen = (part.record if part else "" for part in parts)
     scale = None if options.scale is None else float(options.scale)
     options = dataclasses.replace(options, scale=scale, score=score, mask=seen)
-    return differentiable(query, key, value, bias, *reads, options)
+    return differentiable(query, key, value, bias, tuple(maps.values()), *reads, options)
 
 
 def traced(function: Callable[..., Any], sizes: Sequence[int]) -> Callable[..., Any]:
@@ -243,7 +249,8 @@ def arguments_of(arguments: Sequence[StreamArray], call: dict[str, Any]) -> dict
     score, mask = options.pop("score"), options.pop("mask")
     del options["heads_inside"]
     return {
-        **{name: array for name, array in arrays.items() if not name.startswith(("score_", "mask_"))},
+        **{name: array for name, array in arrays.items() if not name.startswith(("score_", "mask_", *HEAD_MAPS))},
+        "head_map": [arrays[name] for name in HEAD_MAPS if name in arrays] or None,
         "score_mod": Score.from_record(score, reads["score"]) if score else None,
         "mask_mod": Mask.from_record(mask, reads["mask"]) if mask else None,
         **options,
@@ -265,7 +272,7 @@ def run_backward(arguments: Sequence[StreamArray], results: Sequence[StreamArray
     given = {"output": None, "lse": None, **arguments_of(arguments, call)}
     out = [*by_heads(results[:3], call), *results[3:]]
     learned = len(results) > 3 + ("bias" in given)
-    functional.attention_backward(**given, out=out, bias_gradient="bias" in given, capture_gradients=learned)
+    functional.attention_backward(**given, out=out, bias_gradient="bias" in given, capture_gradients=learned, sum_heads=False)
 
 
 FORWARD, BACKWARD = "attn_mlir_attention", "attn_mlir_attention_backward"
@@ -273,9 +280,11 @@ ffi.register(FORWARD, run_forward)
 ffi.register(BACKWARD, run_backward)
 
 
-def call(name: str, results: Sequence[str], options: Options, score_reads, mask_reads, **arrays: Optional[Array]) -> Any:
-    """A call with the arrays that there are; `results` are "output" and "lse", or names of the arguments whose gradients they are."""
+def call(name: str, results: Sequence[str], options: Options, maps, score_reads, mask_reads, **arrays: Optional[Array]) -> Any:
+    """A call with the arrays that there are; `results` are "output" and "lse", or names of the arguments whose gradients they are,
+    with `maps` of heads those of what the maps select of key and value."""
     given = {key: array for key, array in arrays.items() if array is not None}
+    given.update(zip(HEAD_MAPS, maps))
     for kind, reads in (("score", score_reads), ("mask", mask_reads)):
         given.update((f"{kind}_{k}", array) for k, array in enumerate(reads))
     names, shapes = tuple(given), tuple(array.shape for array in given.values())
@@ -310,34 +319,48 @@ def result_of(name: str, given: dict[str, Array], heads_inside: bool) -> jax.Sha
         batch, *middle, _ = query.shape
         rows = (batch, *(middle[::-1] if heads_inside else middle))
         return jax.ShapeDtypeStruct(rows, "float64" if query.dtype == np.float64 else "float32")
-    return jax.ShapeDtypeStruct(given[name].shape, given[name].dtype)
+    shape = given[name].shape
+    if name in ("key", "value") and HEAD_MAPS[0] in given:
+        shape = (shape[0], query.shape[1], *shape[2:])
+    return jax.ShapeDtypeStruct(shape, given[name].dtype)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(6,))
-def differentiable(query, key, value, bias, score_reads, mask_reads, options: Options):
-    found = call(FORWARD, options.results, options, score_reads, mask_reads, query=query, key=key, value=value, bias=bias)
+@functools.partial(jax.custom_vjp, nondiff_argnums=(7,))
+def differentiable(query, key, value, bias, maps, score_reads, mask_reads, options: Options):
+    found = call(FORWARD, options.results, options, maps, score_reads, mask_reads, query=query, key=key, value=value, bias=bias)
     return found[0], found[1] if len(found) > 1 else None
 
 
-def forward(query, key, value, bias, score_reads, mask_reads, options: Options):
-    output, lse = differentiable(query, key, value, bias, score_reads, mask_reads, options)
-    return (output, lse), (query, key, value, bias, score_reads, mask_reads, output, lse)
+def forward(query, key, value, bias, maps, score_reads, mask_reads, options: Options):
+    output, lse = differentiable(query, key, value, bias, maps, score_reads, mask_reads, options)
+    return (output, lse), (query, key, value, bias, maps, score_reads, mask_reads, output, lse)
 
 
 def backward(options: Options, saved, gradients):
-    query, key, value, bias, score_reads, mask_reads, *results_of_forward = saved
+    query, key, value, bias, maps, score_reads, mask_reads, *results_of_forward = saved
     output, lse = results_of_forward if options.normalization == "softmax" else (None, None)
     d_output, d_lse = gradients
     learned = [f"score_{k}" for k, array in enumerate(score_reads) if is_float(array)]
     results = ["query", "key", "value", *([] if bias is None else ["bias"]), *learned]
     found = call(
-        BACKWARD, results, options, score_reads, mask_reads, query=query, key=key, value=value, output=output, lse=lse,
+        BACKWARD, results, options, maps, score_reads, mask_reads, query=query, key=key, value=value, output=output, lse=lse,
         d_output=d_output, d_lse=d_lse, bias=bias,
     )  # fmt: skip
     d_bias = found[3] if bias is not None else None
     rest = iter(found[len(results) - len(learned) :])
     d_reads = tuple(next(rest) if is_float(array) else no_gradient(array) for array in score_reads)
-    return *found[:3], d_bias, d_reads, tuple(map(no_gradient_of_mask, mask_reads))
+    d_query, d_key, d_value = found[:3]
+    if maps:
+        d_key, d_value = summed(d_key, maps[0], key.shape[1]), summed(d_value, maps[-1], value.shape[1])
+    return d_query, d_key, d_value, d_bias, tuple(map(no_gradient, maps)), d_reads, tuple(map(no_gradient_of_mask, mask_reads))
+
+
+def summed(gradient: Array, head_map: Array, heads: int) -> Array:
+    """[B, heads, N, D] of [B, Hq, N, D], as heads.sum_heads."""
+    wide = gradient.astype(jnp.promote_types(gradient.dtype, jnp.float32))
+    entries = jnp.where((head_map < 0) | (head_map >= heads), heads - 1, head_map)
+    zeros = jnp.zeros((gradient.shape[0], heads, *gradient.shape[2:]), wide.dtype)
+    return zeros.at[:, entries].add(wide).astype(gradient.dtype)
 
 
 def is_float(array: Array) -> bool:

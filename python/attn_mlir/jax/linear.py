@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from .. import functional, linear
+from .. import checks, linear
 from ..arrays import StreamArray
 from ..linear_gradients import Inputs, Library, gradients
 from . import ffi
@@ -55,8 +55,8 @@ def linear_attention(
     """
     arrays = {"query": query, "key": key, "value": value, "decay": decay, "state": state}
     views = {name: spec_of(array, name) for name, array in arrays.items() if array is not None}
-    functional.check_arrays({name: views[name] for name in ("query", "key", "value")})
-    functional.check_scale(scale)
+    checks.check_arrays({name: views[name] for name in ("query", "key", "value")})
+    checks.check_scale(scale)
     linear.check_recurrence(views, reverse, full)
     scale = 1 / math.sqrt(query.shape[3]) if scale is None else float(scale)
     output, last = differentiable(

@@ -18,9 +18,12 @@ from jax.custom_batching import sequential_vmap
 from jax.experimental.custom_partitioning import custom_partitioning
 from jax.sharding import NamedSharding, PartitionSpec
 
+from ..heads import HEAD_MAPS
+
 Shape = tuple[int, ...]
 #: Batches, query heads and key heads: what devices share out. A compound factor, key heads times group, would have XLA split an axis
-#: of the mesh where there are fewer key heads than devices, for which JAX has no name.
+#: of the mesh where there are fewer key heads than devices, for which JAX has no name. With a map of heads any query head may need any
+#: key head: only batches are shared out then.
 BATCH, HEADS, KEY_HEADS = "b", "h", "k"
 ROWS = {
     "query": (BATCH, HEADS, "m", "d"), "key": (BATCH, KEY_HEADS, "n", "d"), "value": (BATCH, KEY_HEADS, "n", "e"),
@@ -51,8 +54,10 @@ class Rule:
 
     def factors(self, name: str, shape: Shape) -> tuple[str, ...]:
         known = ROWS.get(name)
-        if known is None:  # what mods read
+        if known is None:  # what mods read, and maps of heads
             return tuple(self.next() for _ in shape)
+        if HEAD_MAPS[0] in self.tensors.names:
+            known = tuple(self.next() if factor in (HEADS, KEY_HEADS) else factor for factor in known)
         if self.tensors.heads_inside and len(known) == 4 and name != "bias":
             known = (known[0], known[2], known[1], known[3])
         return tuple(self.next() if name == "bias" and size == 1 else f for f, size in zip(known, shape or (0,) * len(known)))
@@ -96,6 +101,8 @@ class Share(NamedTuple):
         shape, keys = tensors.shape("query"), tensors.shape("key")[2 if inside else 1]
         at = 2 if inside else 1
         batch = prefix(mesh, axes_of(query, 0), shape[0])
+        if HEAD_MAPS[0] in tensors.names:
+            return cls(batch, (), ())
         wanted = axes_of(query, at)
         of_keys = prefix(mesh, wanted, keys)
         rest = wanted[len(of_keys) :]
@@ -128,10 +135,10 @@ def prefix(mesh: Any, axes: tuple[str, ...], size: int) -> tuple[str, ...]:
 
 def shifted(record: str) -> str:
     """A record whose batch and head are those of the whole: one more tensor [2], i32, has the first of the part."""
-    text, dims, needs = json.loads(record)
+    text, dims, *known = json.loads(record)
     head, brace, body = text.partition("{\n")
     if not brace:  # a named form, which reads neither
-        return json.dumps([text, [*dims, ["?"]], needs])
+        return json.dumps([text, [*dims, ["?"]], *known])
     lines = ["%part_0 = arith.constant 0 : index", "%part_1 = arith.constant 1 : index"]
     for name, number in (("b", 0), ("h", 1)):
         head = head.replace(f"%{name}: index", f"%part_{name}: index")
@@ -141,7 +148,7 @@ def shifted(record: str) -> str:
             f"%{name} = arith.addi %part_{name}, %wide_{name} : index",
         ]
     added = "".join(f"      {line}\n" for line in lines)
-    return json.dumps([head + brace + added + body, [*dims, ["?"]], needs])
+    return json.dumps([head + brace + added + body, [*dims, ["?"]], *known])
 
 
 Run = Callable[..., Sequence[Any]]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Sequence, Union
 
 from ..errors import AttnError
-from .ranges import NATURAL, Need
+from .ranges import ANYWHERE, NATURAL, Bound, Lists, Need
 from .symbols import BOOL, INDEX, Tracer, Value, as_index, lift
 from .tensors import Tensor, tensor
 from .tracing import Mask, trace_mask
@@ -16,8 +16,9 @@ def segment(offsets: Any, position) -> Value:
     """The packed sequence that a position lies in, by the offsets [S + 1] of S sequences; the last one behind the end."""
     tracer = Tracer.get()
     at = as_index(lift(position, INDEX))
-    text = f"attn.segment %@{tracer.capture(offsets_of(offsets, 'offsets'))}@ at {at.name}"
-    return tracer.op(text, [], " : tensor<?xi32>", INDEX, NATURAL)
+    number = tracer.capture(offsets_of(offsets, "offsets"))
+    tracer.bounds.append(Bound(number, 0, ANYWHERE))
+    return tracer.op(f"attn.segment %@{number}@ at {at.name}", [], " : tensor<?xi32>", INDEX, NATURAL)
 
 
 def packed(offsets: Any, key_offsets: Any = None, causal: Union[bool, str] = False) -> Mask:
@@ -65,9 +66,10 @@ def listed(counts: Any, indices: Any, block: Sequence[int]) -> Mask:
 
     def sees(b, h, i, j):
         tracer = Tracer.get()
-        numbers = [tracer.capture(t) for t in (counts, indices)]
+        numbers = tracer.capture(counts), tracer.capture(indices)
         for number, t in zip(numbers, (counts, indices)):
             tracer.needs += [Need(number, d, d, block[0] if d == 2 else 1) for d in range(3) if t.dims[d] != "1"]
+        tracer.lists.append(Lists(*numbers, block[1]))
         lists = ", ".join(f"%@{number}@" for number in numbers)
         at = ", ".join(as_index(lift(p, INDEX)).name for p in (b, h, i, j))
         text = f"attn.block_listed {lists} at({at}) block [{block[0]}, {block[1]}]"

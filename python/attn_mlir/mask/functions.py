@@ -8,9 +8,26 @@ from typing import Any, Callable, Optional
 
 from .ranges import NATURAL
 from .symbols import (
-    FLOAT, INDEX, INT, UNARY, Operand, Tracer, Value, arithmetic, compare, elementwise, erf, exp, lift, logic, maximum, minimum,
-    tanh, unary, where,
+    FLOAT, INDEX, INT, UNARY, Operand, Tracer, Value, are_numbers, arithmetic, compare, elementwise, erf, exp, exp2, lift, log2, logic,
+    maximum, minimum, plain, sqrt, tanh, unary, where,
 )  # fmt: skip
+
+
+@elementwise
+def power(a: Operand, b: Operand) -> Value:
+    """a to the power of b. A whole constant b from -64 to 64 is by products, and of an integer must not be negative."""
+    a, b = plain(a), plain(b)
+    if are_numbers(b) and b == int(b) and abs(b) <= 64:
+        product: Operand = 1.0 if isinstance(a, Value) and a.type == FLOAT or b < 0 else 1
+        for _ in range(abs(int(b))):
+            product = arithmetic("mul", product, a)
+        return lift(product, INDEX) if b >= 0 else arithmetic("div", 1.0, product)
+    if are_numbers(b) and b == 0.5:
+        return sqrt(a)
+    if are_numbers(a) and a > 0:
+        return exp2(arithmetic("mul", b, math.log2(a)))
+    return exp2(arithmetic("mul", log2(a), b))
+
 
 def abs_difference(a: Operand, b: Operand) -> Value:
     """|a - b|."""

@@ -57,3 +57,23 @@ class Need(NamedTuple):
     dim: int
     position: int
     step: int = 1
+
+
+#: Of a read whose position may be any number.
+ANYWHERE = 1 << 62
+
+
+class Bound(NamedTuple):
+    """Dimension `dim` of capture number `capture` is read at positions from 0 to below `size`, which are not those of an attention."""
+
+    capture: int
+    dim: int
+    size: int
+
+
+class Lists(NamedTuple):
+    """Captures number `counts` and `indices` are lists of blocks of so many `keys`."""
+
+    counts: int
+    indices: int
+    keys: int

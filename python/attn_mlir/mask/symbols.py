@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterator, Mapping, NoReturn, Optional, Sequenc
 
 from ..problem import float_text
 from .places import MissingMethod, TraceError, with_place
-from .ranges import INDEX_LIMIT, NATURAL, Need, Range, of_bits, of_maximum, of_quotient, of_result, positive_constant
+from .ranges import INDEX_LIMIT, Bound, Lists, Need, Range, of_bits, of_maximum, of_quotient, of_result, positive_constant
 
 INDEX, FLOAT, INT, BOOL = "index", "f32", "i32", "i1"
 
@@ -47,6 +47,9 @@ class Tracer:
         self.reads_double = False
         #: What the sizes of tensors follow from.
         self.needs: list[Need] = []
+        #: What is read elsewhere, and as what.
+        self.bounds: list[Bound] = []
+        self.lists: list[Lists] = []
         #: M and N of the whole attention, where a part of one is traced.
         self.length: Optional[Value] = None
 
@@ -156,9 +159,13 @@ class Value:
         return arithmetic("sub", 0, self)
 
     def __pow__(self, exponent: Operand):
+        from .functions import power
+
         return power(self, exponent)
 
     def __rpow__(self, base: Operand):
+        from .functions import power
+
         return power(base, self)
 
     def __lshift__(self, other: Operand):
@@ -168,7 +175,10 @@ class Value:
         return bits("shrsi", self, other)
 
     def __abs__(self):
-        return maximum(self, -self)
+        result = maximum(self, -self)
+        if self.range:
+            result.range = (0, max(map(abs, self.range)))
+        return result
 
     def __lt__(self, other: Operand):
         return compare("lt", self, other)
@@ -397,22 +407,6 @@ def modulo(a: Operand, b: Operand) -> Value:
     if known:
         rest.range = (0, known - 1)
     return rest
-
-
-@elementwise
-def power(a: Operand, b: Operand) -> Value:
-    """a to the power of b. A whole constant b from -64 to 64 is by products, and of an integer must not be negative."""
-    a, b = plain(a), plain(b)
-    if are_numbers(b) and b == int(b) and abs(b) <= 64:
-        product: Operand = 1.0 if isinstance(a, Value) and a.type == FLOAT or b < 0 else 1
-        for _ in range(abs(int(b))):
-            product = arithmetic("mul", product, a)
-        return lift(product, INDEX) if b >= 0 else arithmetic("div", 1.0, product)
-    if are_numbers(b) and b == 0.5:
-        return sqrt(a)
-    if are_numbers(a) and a > 0:
-        return exp2(arithmetic("mul", b, math.log2(a)))
-    return exp2(arithmetic("mul", log2(a), b))
 
 
 def are_conditions(*operands: Operand) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..arrays import type_of
 from .places import TraceError
-from .ranges import Need
+from .ranges import ANYWHERE, Bound, Need
 from .symbols import FLOAT, INDEX, INT, Tracer, Value, as_index, fail, lift
 
 
@@ -37,7 +37,11 @@ class Tensor:
         tracer = Tracer.get()
         at = [as_index(lift(p, INDEX)) for p in position]
         number = tracer.capture(self)
-        tracer.needs += [Need(number, d, p.position) for d, p in enumerate(at) if p.position is not None]
+        for d, p in enumerate(at):
+            if p.position is not None:
+                tracer.needs.append(Need(number, d, p.position))
+            else:
+                tracer.bounds.append(Bound(number, d, p.range[1] + 1 if p.range and p.nonnegative else ANYWHERE))
         name = f"%@{number}@"
         text = f"tensor.extract {name}[{', '.join(p.name for p in at)}]"
         # A region is in f32 until it is known that its scores are f64.

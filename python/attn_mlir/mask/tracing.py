@@ -5,20 +5,15 @@ from __future__ import annotations
 
 import inspect
 import json
-import re
 from typing import Any, Callable, NoReturn, Sequence, Union
 
-from ..arrays import type_of
+from ..arrays import find_numpy, type_of, view_by_numpy, view_of
 from ..errors import BindingError
 from ..problem import Capture, Region
 from .places import TraceError
-from .ranges import NATURAL, Need
+from .ranges import NATURAL, Bound, Lists, Need
 from .symbols import BOOL, FLOAT, INDEX, INT, Tracer, Value, as_float, fail, lift, plain
 from .tensors import Tensor
-
-
-#: What a region calls batch, query head, query position and key position.
-POSITIONS = ("%b", "%h", "%i", "%j")
 
 
 def place_of(function: Callable[..., Any]) -> str:
@@ -54,30 +49,55 @@ class Traced:
     def __init__(self, function: Callable[..., Any], named: str = ""):
         self.function, self.named = function, named
         self.needs: list[Need] = []
+        self.bounds: list[Bound] = []
+        self.lists: list[Lists] = []
         self.text, self.tensors = (named, []) if named else self.trace()
 
     @classmethod
     def from_record(cls, record: str, arrays: Sequence[Any]) -> "Traced":
         """What gave `record`, reading other arrays of the same types."""
-        text, dims, needs = json.loads(record)
+        text, dims, needs, bounds, lists = json.loads(record)
         result = cls(without_function, text)
         result.is_recorded = True
         result.tensors = [Recorded(array, tuple(d)) for array, d in zip(arrays, dims)]
         result.needs = [Need(*need) for need in needs]
+        result.bounds = [Bound(*bound) for bound in bounds]
+        result.lists = [Lists(*numbers) for numbers in lists]
         return result
 
     @property
     def record(self) -> str:
-        """The region, and the dimensions of what it reads and what these need, as text."""
-        return json.dumps([self.text, [t.dims for t in self.tensors], self.needs])
+        """The region, and the dimensions of what it reads and what is known of the reads, as text."""
+        return json.dumps([self.text, [t.dims for t in self.tensors], self.needs, self.bounds, self.lists])
 
     @property
     def reads_are_checked(self) -> bool:
-        """Whether `check_reads` checks all that is read: elements at bare positions."""
-        reads = re.findall(r"tensor\.extract [^\[]*\[(.*?)\]", self.text)
-        places = [place.strip() for read in reads for place in read.split(",") if place.strip()]
-        has_lists = re.search(r"attn\.(segment|block_listed)", self.text)
-        return self.whole == (0, 0) and not has_lists and all(place in POSITIONS for place in places)
+        """Whether nothing outside of arrays in host memory is read once `check_reads` and `check_lists` have seen them: all positions are
+        bare, or known to be elements."""
+        if self.whole != (0, 0) or (self.lists and not find_numpy()):
+            return False
+        return all(bound.size <= type_of(self.tensors[bound.capture].array)[1][bound.dim] for bound in self.bounds)
+
+    def check_lists(self, keys: int):
+        """Raises a BindingError where lists of blocks in host memory are none, of N `keys`."""
+        for lists in self.lists if (numpy := find_numpy()) else ():
+            views = [view_of(self.tensors[number].array) for number in (lists.counts, lists.indices)]
+            if any(view.device != "cpu" for view in views):
+                continue
+            counts, indices = (view_by_numpy(view, numpy) for view in views)
+            expected = f"lists of blocks that the {self.kind} reads: expected"
+            if indices.shape[:3] != counts.shape:
+                raise BindingError(f"{expected} a list of indices for each count, got counts {counts.shape} and indices {indices.shape}")
+            room, blocks = indices.shape[3], -(-keys // lists.keys)
+            # As numbers without a sign negative ones are large.
+            if (counts > room).any():
+                raise BindingError(f"{expected} counts from 0 to {room}, got {counts[counts > room].view('i4')[0]}")
+            used = numpy.arange(room) < counts[..., None]
+            wrong = used & (indices >= blocks)
+            if wrong.any():
+                raise BindingError(f"{expected} blocks from 0 to {blocks - 1}, of {keys} keys, got {indices[wrong].view('i4')[0]}")
+            if (used[..., 1:] & (indices[..., 1:] <= indices[..., :-1])).any():
+                raise BindingError(f"{expected} blocks in ascending order, got others")
 
     def check_reads(self, sizes: Sequence[int]):
         """Raises a BindingError where an array has no element for some batch, head or position; sizes are B, Hq, M, N."""
@@ -112,7 +132,8 @@ class Traced:
                 raise TraceError(f"{place_of(self.function)}: expected the {self.kind} to give {wanted}, got {got}")
         head = ", ".join(f"%{name}: {type}" for name, type in self.arguments)
         body = "\n".join([*tracer.lines, f"{tracer.indent}attn.yield {result.name} : {self.result}"])
-        self.needs = list(dict.fromkeys(tracer.needs))
+        self.needs, self.bounds = list(dict.fromkeys(tracer.needs)), list(dict.fromkeys(tracer.bounds))
+        self.lists = list(dict.fromkeys(tracer.lists))
         return f"({head}) {{\n{body}\n    }}", tracer.tensors
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 from .. import mask
 from ..errors import AttnError
 from ..mask import functions
-from ..mask.symbols import FLOAT, Operand, Value, arithmetic, as_float, as_integer, compare, logic, modulo, power
+from ..mask.symbols import FLOAT, Operand, Value, arithmetic, as_float, as_integer, compare, logic, modulo
 from ..mask.tensors import Placeholder
 from ..mask.tracing import Score
 from ..problem import float_text
@@ -90,7 +90,7 @@ def converted(x: Operand, to: int) -> Operand:
 
 ELEMENTWISE: dict[str, Callable[..., Operand]] = {
     "Add": lambda a, b: arithmetic("add", a, b), "Sub": lambda a, b: arithmetic("sub", a, b),
-    "Mul": lambda a, b: arithmetic("mul", a, b), "Div": divided, "Mod": remainder, "Pow": power, "Neg": lambda x: -x, "Abs": abs,
+    "Mul": lambda a, b: arithmetic("mul", a, b), "Div": divided, "Mod": remainder, "Pow": functions.power, "Neg": lambda x: -x, "Abs": abs,
     "Equal": lambda a, b: compare("eq", a, b), "Greater": lambda a, b: compare("gt", a, b), "Less": lambda a, b: compare("lt", a, b),
     "GreaterOrEqual": lambda a, b: compare("ge", a, b), "LessOrEqual": lambda a, b: compare("le", a, b),
     "And": lambda a, b: logic("andi", a, b), "Or": lambda a, b: logic("ori", a, b), "Xor": lambda a, b: logic("xori", a, b),

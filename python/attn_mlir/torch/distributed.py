@@ -24,7 +24,7 @@ from ..distributed import linear
 from ..distributed.executor import Executor, Saved
 from ..distributed.plan import Plan, PlanError, make_plan
 from ..errors import BindingError, DeviceError
-from ..functional import check_scale
+from ..checks import check_scale
 from ..mask.tracing import Traced
 from .linear import linear_attention as linear_attention_of_rank
 from .ops import check_tensors, readable

@@ -11,8 +11,8 @@ import torch
 from .. import mask
 from ..mask import functions
 from ..mask.symbols import (
-    BOOL, FLOAT, UNARY, Constant, Value, Vector, arithmetic, as_float, as_integer, bits, compare, elementwise, fail,
-    floor_divide, lift, logic, modulo, power,
+    BOOL, FLOAT, UNARY, Constant, Value, Vector, arithmetic, as_float, as_integer, bits, compare, fail,
+    floor_divide, lift, logic, modulo,
 )  # fmt: skip
 
 Function = Callable[..., Any]
@@ -135,8 +135,8 @@ FUNCTIONS: dict[str, Function] = {
     "clamp_min": lambda x, min: mask.maximum(x, min), "clamp_max": lambda x, max: mask.minimum(x, max),
     "masked_fill": lambda x, seen, value: mask.where(seen, value, x),
     **dict.fromkeys(("abs", "absolute", "fabs"), abs), **dict.fromkeys(("neg", "negative"), lambda x: -x), "positive": no_change,
-    **dict.fromkeys(("sign", "sgn"), functions.sign), **dict.fromkeys(("pow", "float_power"), power),
-    "rpow": lambda a, b: power(b, a), "square": lambda x: x * x, "reciprocal": lambda x: 1.0 / x,
+    **dict.fromkeys(("sign", "sgn"), functions.sign), **dict.fromkeys(("pow", "float_power"), functions.power),
+    "rpow": lambda a, b: functions.power(b, a), "square": lambda x: x * x, "reciprocal": lambda x: 1.0 / x,
     **UNARY, **functions.ROUNDED, "fix": functions.ROUNDED["trunc"], "frac": lambda x: x - functions.ROUNDED["trunc"](x),
     **{f"arc{name[1:]}": function for name, function in UNARY.items() if name[0] == "a"},
     "isnan": functions.is_nan, "isinf": functions.is_infinite, "isfinite": functions.is_finite, "nan_to_num": nan_to_num,

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from .. import linear
 from ..errors import BindingError
-from ..functional import check_scale
+from ..checks import check_scale
 from ..linear_gradients import Inputs, Library, gradients
 from .ops import check_tensors, lse_dtype, readable
 from .transforms import call, function_of, register_vmap

@@ -9,8 +9,9 @@ from typing import Any, Optional, Sequence, Union
 import torch
 from torch import Tensor
 
-from .. import functional
+from .. import checks, functional
 from ..errors import BindingError
+from ..heads import HEAD_MAPS, head_map_arrays
 from ..mask import Mask, tensor
 from ..problem import bias_shape
 from .transforms import call, function_of, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
@@ -18,7 +19,7 @@ from .transforms import call, function_of, refuse_forward_mode, refuse_second_de
 
 def options_of(
     mask: Optional[Tensor], causal: str, window: Sequence[int], soft_cap: float, scale: Optional[float],
-    dropout: float, random: Optional[Tensor], query: Tensor, key: Tensor,
+    dropout: float, random: Optional[Tensor], maps: Sequence[Optional[Tensor]], query: Tensor, key: Tensor,
 ) -> dict[str, Any]:  # fmt: skip
     """The ops' arguments as those of attn_mlir.attention."""
     if mask is not None:
@@ -35,6 +36,7 @@ def options_of(
         "scale": scale,
         "mask_mod": mask_of(rows) if rows is not None else None,
         "allow_tf32": query.is_cuda and torch.backends.cuda.matmul.allow_tf32,
+        "head_map": [t.contiguous() for t in maps if t is not None] or None,
     }
 
 
@@ -73,11 +75,14 @@ def attention_op(
     scale: Optional[float],
     dropout: float,
     random: Optional[Tensor],
+    key_heads: Optional[Tensor] = None,
+    value_heads: Optional[Tensor] = None,
 ) -> tuple[Tensor, Tensor]:
     """attn_mlir.attention as an op: (output [B, Hq, M, Dv], lse [B, Hq, M]). `bias` and the bool `mask` have rank 4;
     `sink` is [Hq]; `causal` is "", "top_left" or "bottom_right"; `window` is empty or (left, right); a soft_cap of 0 is none;
-    `random` [2] (int64) is seed and offset of dropout, None with a rate of 0."""
-    options = options_of(mask, causal, window, soft_cap, scale, dropout, random, query, key)
+    `random` [2] (int64) is seed and offset of dropout, None with a rate of 0; `key_heads` [Hq] are the heads of key, and of value
+    where there are no `value_heads`."""
+    options = options_of(mask, causal, window, soft_cap, scale, dropout, random, (key_heads, value_heads), query, key)
     q, k, v = readable(query), readable(key), readable(value)
     return functional.attention(
         q, k, v, bias=with_contiguous_rows(bias), sink=with_contiguous_rows(sink), return_lse=True, **options
@@ -85,7 +90,7 @@ def attention_op(
 
 
 @attention_op.register_fake
-def _(query, key, value, bias, mask, sink, causal, window, soft_cap, scale, dropout, random):
+def _(query, key, value, bias, mask, sink, causal, window, soft_cap, scale, dropout, random, key_heads=None, value_heads=None):
     lse = query.new_empty(query.shape[:3], dtype=lse_dtype(query.dtype))
     return query.new_empty((*query.shape[:3], value.shape[3])), lse
 
@@ -112,9 +117,11 @@ def attention_backward_op(
     dropout: float,
     random: Optional[Tensor],
     bias_gradient: bool,
+    key_heads: Optional[Tensor] = None,
+    value_heads: Optional[Tensor] = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """attn_mlir.attention_backward as an op: d_query, d_key, d_value and d_bias, which is empty unless asked for."""
-    options = options_of(mask, causal, window, soft_cap, scale, dropout, random, query, key)
+    options = options_of(mask, causal, window, soft_cap, scale, dropout, random, (key_heads, value_heads), query, key)
     q, k, v, o = (readable(t) for t in (query, key, value, output))
     results = functional.attention_backward(
         q, k, v, o, lse.contiguous(), readable(d_output),
@@ -127,21 +134,21 @@ def attention_backward_op(
 @attention_backward_op.register_fake
 def _(
     d_output, d_lse, query, key, value, bias, mask, output, lse,
-    causal, window, soft_cap, scale, dropout, random, bias_gradient,
+    causal, window, soft_cap, scale, dropout, random, bias_gradient, key_heads=None, value_heads=None,
 ):  # fmt: skip
     d_bias = bias.new_empty(bias.shape) if bias_gradient else query.new_empty(0)
     return query.new_empty(query.shape), key.new_empty(key.shape), value.new_empty(value.shape), d_bias
 
 
 def setup_context(ctx, inputs, output):
-    query, key, value, bias, mask, sink, *ctx.options, random = inputs
-    ctx.save_for_backward(query, key, value, bias, mask, sink, random, *output)
+    query, key, value, bias, mask, sink, *ctx.options, random, key_heads, value_heads = inputs
+    ctx.save_for_backward(query, key, value, bias, mask, sink, random, key_heads, value_heads, *output)
     ctx.set_materialize_grads(False)
 
 
 def backward(ctx, d_output, d_lse):
-    query, key, value, bias, mask, sink, random, output, lse = ctx.saved_tensors
-    nothing = (None,) * 12
+    query, key, value, bias, mask, sink, random, key_heads, value_heads, output, lse = ctx.saved_tensors
+    nothing = (None,) * 14
     if d_output is None and d_lse is None:
         return nothing
     d_output = torch.zeros_like(output) if d_output is None else d_output
@@ -149,6 +156,7 @@ def backward(ctx, d_output, d_lse):
     d_query, d_key, d_value, d_bias = call(
         AttentionBackward, attention_backward_op,
         d_output, d_lse, query, key, value, bias, mask, output, lse, *ctx.options, random, bias_gradient,
+        key_heads, value_heads,
     )  # fmt: skip
     d_sink = sink_gradient(sink, output, lse, d_output, d_lse) if ctx.needs_input_grad[5] else None
     return d_query, d_key, d_value, d_bias if bias_gradient else None, None, d_sink, *nothing[6:]
@@ -183,6 +191,7 @@ def attention(
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
     dropout: float = 0.0,
+    head_map: Union[Tensor, Sequence[Tensor], None] = None,
     return_lse: bool = False,
 ) -> Union[Tensor, tuple[Tensor, Tensor]]:
     """attn_mlir.attention with gradients, of query, key, value, bias and sink, by output and LSE.
@@ -190,21 +199,24 @@ def attention(
     query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N, Dv]; `causal`, `window`, `soft_cap` and `scale` as there;
     `bias` is added to the scores, `mask` (bool) says which keys are seen: both broadcast to [B, Hq, M, N] and have rank 4.
     `sink` [Hq] is one more score in each row of a head, of a key without a value. `dropout` is the rate at which
-    probabilities are dropped, with a seed and an offset that torch's generator of the device gives. Under torch.autocast
-    tensors are of its type.
+    probabilities are dropped, with a seed and an offset that torch's generator of the device gives. `head_map` [Hq], int32 or
+    int64, is the head of key and value for each query head, or two such, of key and of value: Hkv need not divide Hq then.
+    Under torch.autocast tensors are of its type.
     """
-    check_tensors(query=query, key=key, value=value, bias=bias, mask=mask, sink=sink)
+    maps = head_map_arrays(head_map)
+    check_tensors(query=query, key=key, value=value, bias=bias, mask=mask, sink=sink, **maps)
     query, key, value, bias, sink = as_autocast(query, key, value, bias, sink)
     for name, t in (("query", query), ("key", key), ("value", value)):
         if t.dim() != 4:
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {t.dim()}")
-    functional.check_options(causal, window, soft_cap, scale)
+    checks.check_options(causal, window, soft_cap, scale)
     named = causal if isinstance(causal, str) else "bottom_right" if causal else ""
-    sides = [] if window is None else list(functional.sides_of(window))
+    sides = [] if window is None else list(checks.sides_of(window))
     random = random_of(query, dropout)
     output, lse = call(
-        Attention, attention_op, query, key, value, bias, mask, sink, named, sides, soft_cap or 0.0, scale, dropout, random
-    )
+        Attention, attention_op, query, key, value, bias, mask, sink, named, sides, soft_cap or 0.0, scale, dropout, random,
+        *(maps.get(name) for name in HEAD_MAPS),
+    )  # fmt: skip
     return (output, lse) if return_lse else output
 
 
@@ -245,7 +257,7 @@ def scaled_dot_product_attention(
         bias, mask = (None, attn_mask) if attn_mask.dtype == torch.bool else (attn_mask, None)
     causal = "top_left" if is_causal else ""
     random = random_of(query, dropout_p)
-    output, _ = call(Attention, attention_op, q, k, v, bias, mask, None, causal, [], 0.0, scale, dropout_p, random)
+    output, _ = call(Attention, attention_op, q, k, v, bias, mask, None, causal, [], 0.0, scale, dropout_p, random, None, None)
     return output.reshape(*query.shape[:-1], value.shape[-1])
 
 

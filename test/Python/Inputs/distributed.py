@@ -394,7 +394,7 @@ class Distributed(unittest.TestCase):
         plans = [self.plan(64, 2, 2, 2, causal=causal, placement="contiguous", scheme="all-gather") for causal in (True, False)]
         mods = [lambda b, h, i, j: j > 3, lambda b, h, i, j: j > 4]
         for differ in ([plans, [None, None]], [plans[:1] * 2, mods]):
-            mailboxes, errors = Mailboxes(2, timeout=20), []
+            mailboxes, errors = Mailboxes(2), []
 
             def work(rank):
                 try:
@@ -407,7 +407,7 @@ class Distributed(unittest.TestCase):
             for thread in threads:
                 thread.start()
             for thread in threads:
-                thread.join(30)
+                thread.join()
             self.assertEqual(len(errors), 2)
             self.assertRegex(errors[0], "rank 1: expected what rank 0 has, plan .*, got ")
         with self.assertRaisesRegex(attn_mlir.AttnError, r"key: expected \[batch, heads, 32, head dim\], of the tokens of rank"):

@@ -76,6 +76,29 @@ class Attention(unittest.TestCase):
 
         self.near(jax.grad(lse)(self.q), jax.grad(exact)(self.q))
 
+    def test_maps_of_heads(self):
+        """Groups of any size, of key and of value, with gradients; entries that are no heads count as the last one."""
+        q, k, v = normal(8, 2, 5, 9, 16), normal(9, 2, 3, 11, 16), normal(10, 2, 2, 11, 16)
+        maps, weights = (jnp.array([2, 0, 0, 2, 7]), jnp.array([1, 0, -3, 1, 0])), normal(11, 2, 5, 9, 16)
+        read = (jnp.array([2, 0, 0, 2, 2]), jnp.array([1, 0, 1, 1, 0]))
+
+        def ours(q, k, v):
+            output, lse = attention(q, k, v, head_map=maps, return_lse=True)
+            return (output * weights).sum() + jnp.sin(lse).sum()
+
+        def exact(q, k, v):
+            k, v = k[:, read[0]], v[:, read[1]]
+            lse = jax.nn.logsumexp(jnp.einsum("bhmd,bhnd->bhmn", q, k) / 4, axis=-1)
+            return (formula(q, k, v) * weights).sum() + jnp.sin(lse).sum()
+
+        for function in (jax.grad(ours, (0, 1, 2)), jax.jit(jax.grad(ours, (0, 1, 2)))):
+            for mine, other in zip(function(q, k, v), jax.grad(exact, (0, 1, 2))(q, k, v)):
+                self.near(mine, other)
+        with self.assertRaisesRegex(attn_mlir.BindingError, "key_head_map: expected 5 heads of key, i32 or i64"):
+            attention(q, k, k, head_map=jnp.zeros(5))
+        with self.assertRaisesRegex(attn_mlir.BindingError, "expected no head_map with prob_mod"):
+            attention(q, k, k, head_map=maps[0], prob_mod=lambda p, b, h, i, j: p)
+
     def test_vmap(self):
         q = normal(7, 3, 2, 2, 9, 16)
         mapped = jax.jit(jax.vmap(lambda x: attention(x, self.k, self.v)))(q)

@@ -280,6 +280,28 @@ class Gradients(unittest.TestCase):
         self.compare(fused, formula, q, k, v, randn(2, dtype=torch.float64))
         self.compare(lambda *t: fused(*t)[..., :-1], lambda *t: formula(*t)[..., :-1], q, k, v, randn(2, dtype=torch.float64))
 
+    def test_maps_of_heads(self):
+        """Groups of any size, maps of key and value apart; entries that are no heads count as the last one."""
+        def formula(q, k, v):
+            scores = q @ k[:, [2, 0, 0, 2, 2]].transpose(-1, -2) / 4
+            return torch.softmax(scores, -1) @ v[:, [1, 0, 1, 1, 0]], torch.logsumexp(scores, -1)
+
+        maps = torch.tensor([2, 0, 0, 2, 7]), torch.tensor([1, 0, -3, 1, 0], dtype=torch.int32)
+        fused = lambda q, k, v: attention(q, k, v, head_map=maps, return_lse=True)
+        joined = lambda function: lambda *t: torch.cat([(r := function(*t))[0], r[1][..., None]], -1)
+        shapes = (2, 5, 6, 16), (2, 3, 7, 16), (2, 2, 7, 16)
+        q, k, v = (randn(*shape, dtype=torch.float64) for shape in shapes)
+        self.compare(joined(fused), joined(formula), q, k, v)
+        batches = [torch.stack([t, 2 * t]) for t in (q, k, v)]
+        for mine, other in zip(torch.func.vmap(fused)(*batches), torch.func.vmap(formula)(*batches)):
+            torch.testing.assert_close(mine, other)
+        arguments = [t.requires_grad_() for t in (q, k, v)]
+        torch.library.opcheck(attention_op, (*arguments, None, None, None, "", [], 0.0, None, 0.0, None, *maps))
+        with self.assertRaisesRegex(attn_mlir.BindingError, "key_head_map: expected a torch.Tensor, got ndarray"):
+            attention(q, k, v, head_map=maps[0].numpy())
+        with self.assertRaisesRegex(attn_mlir.BindingError, "key_head_map: expected 5 heads of key, i32 or i64, one for each query head, got i64 of"):
+            attention(q, k, k, head_map=maps[0][:2])
+
     def test_only_what_is_asked_for(self):
         q, k = randn(1, 1, 5, 16).requires_grad_(), randn(1, 1, 5, 16)
         scaled_dot_product_attention(q, k, k).sum().backward()

@@ -2,14 +2,23 @@
 
 
 class Axes:
+    has_picture = False
+
     def plot(self, xs, ys, *style, label, **options):
         print(f"{label}: {len(xs)} points, first {xs[0]:g} -> {ys[0]:g}")
 
     def axvline(self, x, label, **options):
         print(f"line at {x:g}: {label}")
 
-    def set(self, **labels):
+    def imshow(self, states, extent=None, **options):
+        self.has_picture = extent is not None
+        if extent:
+            print("picture:", extent)
+
+    def set(self, xlim=None, ylim=None, **labels):
         print("title:", labels["title"])
+        if self.has_picture:
+            print("limits:", xlim, ylim)
 
     def add_patch(self, patch):
         print("patch", patch)
