@@ -143,7 +143,7 @@ def find_fault(command, folder):
         return None if result.stdout.startswith(b"OVERVIEW: ") else find_missing(command, changed)
     if b"verify: FAIL" in result.stdout:
         return None
-    if not re.search("error: |cannot open output file|for the -|Unknown command line argument|positional command line argument|positional argument", errors):
+    if not re.search("error: |cannot open output file|for the -|Unknown command line argument|positional command line argument|positional argument|allocator is out of memory", errors):
         return f"failed with code {result.returncode} and no error: {errors[:500]}"
     # Findings of the simulator, code 2, are what a report is for.
     return f"failed with code {result.returncode} and left {changed}: {errors[:500]}" if changed and result.returncode != 2 else None

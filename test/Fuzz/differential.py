@@ -7,7 +7,7 @@ attn-run writes NaN) and of queries, keys and values in pages or of 8 bits besid
 and a score_mod over positions and lengths, by name too, sinks, dropout, other weights than softmax, changed probabilities, 8-bit floats with descale, data and constants from the ends of their ranges, and sums of them that wrap around in 64 or 32 bits, the
 schedule's kind, linear attention in each direction, appends alone, merges, sequences behind each other, loops, parallel ones too, and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it. Gradients in f32 of problems in f16
-or bf16, those of biases and captured tensors, are sums of what rounding of the output has changed: they may miss the rule, and are
+or bf16, those of biases and captured tensors, are sums of what rounding of the output has changed: they may miss the rule, those in f16 and bf16 by less than twice, and are
 counted, as long as the relative error is below a hundredth. More than a tenth of such, or a quarter of refusals, fails a search of a
 hundred runs. A failing case is kept beside the message, which has the command.
 """
@@ -285,15 +285,20 @@ def write_case(rng, folder, gradients=False):
 
 
 def is_inexact(output):
-    """True if all results that fail are gradients in f32 that are right to a hundredth, or to 1e-4 where all are 0, or overflow, as they do unfused."""
+    """True if all results that fail are gradients that are as right as a backward's reading of a rounded output leaves them, or overflow, as they do unfused."""
     failed = [line.split() for line in output.splitlines() if line.endswith("FAIL") and not line.startswith("verify")]
-    return all(is_near(kind, error, unfused, float(relative)) for _, kind, error, unfused, _, relative, *_ in failed)
+    return all(is_near(*row[1:4], float(row[5]), float(row[7])) for row in failed)
 
 
-def is_near(kind, error, unfused, relative):
+def is_near(kind, error, unfused, relative, allowed):
+    if error == unfused == "inf":
+        return True
     # dP - delta of a row of one key cancels to 0 unfused, and to the rounding of two sums in a kernel.
     cancels = unfused == "0.00e+00" and float(error) < 1e-4
-    return error == unfused == "inf" or (kind.endswith("xf32") and (relative < 1e-2 or cancels))
+    if kind.endswith("xf32"):
+        return relative < 1e-2 or cancels
+    # Of few rows, what rounding of the output has changed of delta is more than what rounding of a gradient is.
+    return relative < 2 * allowed
 
 
 def run_command(command):

@@ -22,9 +22,10 @@ using namespace attn::run;
 using runtime::HostTensor;
 
 /// Copies `count` elements of `from` at `source` to `to` at `target`, rounded
-/// to its type.
+/// to its type, and divided by `descale` before, if there is one.
 static void copyElements(const HostTensor &from, int64_t source, HostTensor &to,
-                         int64_t target, int64_t count) {
+                         int64_t target, int64_t count,
+                         std::optional<double> descale) {
   size_t size = byteSize(from.dtype), newSize = byteSize(to.dtype);
   if (from.dtype == to.dtype) {
     std::copy_n(&from.data[source * size], count * size,
@@ -36,15 +37,25 @@ static void copyElements(const HostTensor &from, int64_t source, HostTensor &to,
   for (int64_t i = 0; i < count; ++i) {
     uint64_t bits = 0;
     std::memcpy(&bits, &from.data[(source + i) * size], size);
-    bits = reference::encodeElement(reference::decodeElement(bits, oldType),
-                                    newType);
+    double number = reference::decodeElement(bits, oldType);
+    if (descale)
+      number = reference::quantize(number, *descale, newType);
+    bits = reference::encodeElement(number, newType);
     std::memcpy(&to.data[(target + i) * newSize], &bits, newSize);
   }
 }
 
-/// `pool` with the rows whose slots are not negative.
+static double getReal(const HostTensor &tensor, int64_t at) {
+  float number = 0;
+  std::memcpy(&number, &tensor.data[at * sizeof(number)], sizeof(number));
+  return number;
+}
+
+/// `pool` with the rows whose slots are not negative, divided by `descale`, f32
+/// [1] or [B, Hkv], unless it is null.
 static HostTensor appendRows(HostTensor pool, const HostTensor &rows,
-                             const HostTensor &slots) {
+                             const HostTensor &slots,
+                             const HostTensor *descale) {
   int64_t heads = pool.shape[kHead], page = pool.shape[kSequence];
   int64_t columns = pool.shape[kHeadDim];
   int64_t together = slots.shape.size() == 2 ? slots.shape[1] : 1;
@@ -53,8 +64,13 @@ static HostTensor appendRows(HostTensor pool, const HostTensor &rows,
     for (int64_t h = 0; slot >= 0 && h < heads; ++h) {
       int64_t from = (token / together * heads + h) * together;
       int64_t to = (slot / page * heads + h) * page;
+      std::optional<double> divisor;
+      if (descale)
+        divisor = getReal(*descale, descale->shape.size() == 1
+                                        ? 0
+                                        : token / together * heads + h);
       copyElements(rows, (from + token % together) * columns, pool,
-                   (to + slot % page) * columns, columns);
+                   (to + slot % page) * columns, columns, divisor);
     }
   }
   return pool;
@@ -77,10 +93,13 @@ attn::run::expectAppended(func::FuncOp function,
     auto pool = dyn_cast<BlockArgument>(append.getPools()[number]);
     auto rows = dyn_cast<BlockArgument>(append.getRows()[number]);
     auto slots = dyn_cast<BlockArgument>(append.getSlots());
-    if (pool && rows && slots)
+    Value scale = append.getDescale(number);
+    auto descale = dyn_cast_or_null<BlockArgument>(scale);
+    if (pool && rows && slots && (!scale || descale))
       expectation =
           appendRows(inputs[pool.getArgNumber()], inputs[rows.getArgNumber()],
-                     inputs[slots.getArgNumber()]);
+                     inputs[slots.getArgNumber()],
+                     descale ? &inputs[descale.getArgNumber()] : nullptr);
   }
   return expected;
 }

@@ -12,12 +12,16 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace attn {
 
 //===----------------------------------------------------------------------===//
 // Range
 //===----------------------------------------------------------------------===//
+
+/// A point is a selection, up to some tens of milliseconds.
+static constexpr int kMostPoints = 10000;
 
 Result<SweepRange> SweepRange::parse(std::string_view text) {
   Error error{"expected a sweep NAME[,NAME]=FIRST:LAST[:FACTOR], got '" +
@@ -36,13 +40,20 @@ Result<SweepRange> SweepRange::parse(std::string_view text) {
   if (range.first < 1 || range.last < range.first || !(range.factor > 1))
     return Error{"expected 1 <= FIRST <= LAST and FACTOR > 1 in sweep '" +
                  std::string(text) + "'"};
+  double steps = std::log(static_cast<double>(range.last) /
+                          static_cast<double>(range.first)) /
+                 std::log(range.factor);
+  if (!(steps < kMostPoints))
+    return Error{"expected at most " + std::to_string(kMostPoints) +
+                 " values of a sweep, got '" + std::string(text) + "'"};
   return range;
 }
 
 std::vector<int64_t> SweepRange::getValues() const {
   std::vector<int64_t> values;
   double value = static_cast<double>(first);
-  while (static_cast<int64_t>(value + 0.5) <= last) {
+  // Behind 2^63 a value is no integer.
+  while (value < 0x1p63 && static_cast<int64_t>(value + 0.5) <= last) {
     auto rounded = static_cast<int64_t>(value + 0.5);
     if (values.empty() || values.back() != rounded)
       values.push_back(rounded);

@@ -107,7 +107,7 @@ private:
                              math::MathDialect>();
     target.addIllegalOp<cf::AssertOp>();
     target.addDynamicallyLegalOp<arith::BitcastOp>(
-        [&](arith::BitcastOp op) { return converter.isLegal(op); });
+        [&](Operation *op) { return converter.isLegal(op); });
     target.addLegalDialect<arith::ArithDialect, LLVM::LLVMDialect,
                            NVVM::NVVMDialect, ptx::AttnPTXDialect>();
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,

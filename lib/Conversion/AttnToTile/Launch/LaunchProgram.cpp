@@ -120,7 +120,8 @@ getAppendDims(const KernelOperand &operand) {
     if (use.get() == append.getSlots())
       return names;
     StringRef pool = operand.name;
-    bool isPool = !pool.consume_front("new_");
+    bool isDescale = pool.consume_front("descale_");
+    bool isPool = !pool.consume_front("new_") && !isDescale;
     bool isOfAttention = pool == "key" || pool == "value";
     std::string heads = isOfAttention ? "Hkv" : (pool + "_heads").str();
     std::string columns = pool == "key"     ? "D"
@@ -129,6 +130,10 @@ getAppendDims(const KernelOperand &operand) {
     if (isPool)
       return SmallVector<std::string>{(pool + "_pages").str(), heads,
                                       (pool + "_page").str(), columns};
+    if (isDescale)
+      return operand.type.getRank() == 1
+                 ? std::nullopt
+                 : std::optional(SmallVector<std::string>{names[0], heads});
     names.insert(names.begin() + AppendOp::kRowHead, heads);
     names.push_back(columns);
     return names;
