@@ -242,7 +242,9 @@ def AttnRaise : Pass<"attn-raise"> {
     recognised and what the capture promises.
 
     Rotary embedding and norm of queries and keys in front of an attention become
-    `attn.rotary` and `attn.qk_norm`.
+    `attn.rotary` and `attn.qk_norm`. Keys and values of 8 bits that a graph
+    widens for a query of 16, and multiplies by a number each, are read as they
+    are, with descales.
 
     A contraction that has an exponential in an operand and is not captured gets
     a remark that says which op broke the match and why. A module without any
@@ -285,7 +287,8 @@ def AttnRaise : Pass<"attn-raise"> {
               "contractions that looked like the end of an attention">,
     Statistic<"numRaised", "attention-raised", "of these, captured">,
     Statistic<"numMissed", "attention-missed", "of these, not captured">,
-    Statistic<"numRows", "row-ops", "attn.rotary and attn.qk_norm before them">
+    Statistic<"numRows", "row-ops", "attn.rotary and attn.qk_norm before them">,
+    Statistic<"numCaches", "caches-8-bit", "attentions that read keys and values of 8 bits">
   ];
 }
 

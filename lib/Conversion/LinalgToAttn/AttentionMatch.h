@@ -347,6 +347,10 @@ mlir::FailureOr<mlir::Value> buildAttention(mlir::RewriterBase &rewriter,
 /// Returns their number.
 unsigned raiseRows(mlir::RewriterBase &rewriter, AttentionOp op);
 
+/// Lets `op`, of a query of 16 bits, read key and value as the f8E4M3FN or
+/// f8E5M2 that a graph dequantises, with descales [1]. True if it does.
+bool raiseCache(mlir::RewriterBase &rewriter, AttentionOp op);
+
 /// The sum of `parts` in the type of the contraction's result.
 mlir::Value sumAttentions(mlir::RewriterBase &rewriter,
                           mlir::Operation *contraction,

@@ -261,10 +261,14 @@ void AttnRaise::runOnOperation() {
   }
   if (result.raised != 0 && failed(cleanUp()))
     return signalPassFailure();
-  unsigned numRowOps = 0;
-  root->walk(
-      [&](AttentionOp op) { numRowOps += raiseRows(rewriter, op); });
-  numRows += numRowOps;
-  if (numRowOps != 0 && failed(cleanUp()))
+  unsigned numChanged = 0;
+  root->walk([&](AttentionOp op) {
+    unsigned rows = raiseRows(rewriter, op);
+    bool isCache = raiseCache(rewriter, op);
+    numRows += rows;
+    numCaches += isCache;
+    numChanged += rows + isCache;
+  });
+  if (numChanged != 0 && failed(cleanUp()))
     signalPassFailure();
 }
