@@ -150,7 +150,8 @@ void ProgramEmitter::emitSizes() {
                            std::to_string(i) + "]";
       if (!extent.symbol.empty() && bound.insert(extent.symbol).second) {
         out << "  [[maybe_unused]] const int64_t size_" << extent.symbol
-            << " = " << actual << ";\n";
+            << " = check.size(" << toLiteral(operand.name) << ", " << i << ", "
+            << actual << ");\n";
         continue;
       }
       out << "  check.extent(" << toLiteral(operand.name) << ", " << i << ", "
@@ -411,10 +412,15 @@ static void emitPtx(std::ostream &out, const Bundle &bundle,
                     const std::string &ptx) {
   // Compilers limit the length of one literal, not of several side by side.
   constexpr size_t chunk = 8000;
-  out << "\ninline constexpr char " << toIdentifier(bundle.name) << "_ptx[] =";
+  out << "\n#ifdef __clang__ // -Wpedantic has a limit for all of them, too\n"
+         "#pragma clang diagnostic push\n"
+         "#pragma clang diagnostic ignored \"-Woverlength-strings\"\n#endif\n"
+         "inline constexpr char "
+      << toIdentifier(bundle.name) << "_ptx[] =";
   for (size_t at = 0; at < ptx.size(); at += chunk)
     out << "\n    R\"PTX(" << ptx.substr(at, chunk) << ")PTX\"";
-  out << (ptx.empty() ? " \"\";\n" : ";\n");
+  out << (ptx.empty() ? " \"\";\n" : ";\n")
+      << "#ifdef __clang__\n#pragma clang diagnostic pop\n#endif\n";
 }
 
 std::string attn::emitHeader(const Bundle &bundle, const std::string &ptx) {

@@ -214,6 +214,13 @@ public:
       status = {code, std::string("expected ") + what + ", got " +
                           Driver::get().describe(code)};
   }
+  /// The size that other operands are held against.
+  int64_t size(const char *operand, int dim, int64_t got) {
+    if (got < 0)
+      fault(operand, "dim " + std::to_string(dim) + " to be 0 or more, got " +
+                         std::to_string(got));
+    return got;
+  }
   void extent(const char *operand, int dim, int64_t got, int64_t expected) {
     if (got != expected)
       fault(operand, "dim " + std::to_string(dim) + " to be " +
@@ -225,11 +232,8 @@ public:
               std::array<bool, Rank> isContiguous, int64_t multiple,
               int64_t alignment) {
     for (int i = 0; i < Rank; ++i) {
-      int64_t size = tensor.shape[i], stride = tensor.strides[i];
-      if (size < 0)
-        fault(operand, "dim " + std::to_string(i) + " to be 0 or more, got " +
-                           std::to_string(size));
-      if (size < 2 || (isContiguous[i] ? stride == 1 : stride % multiple == 0))
+      int64_t stride = tensor.strides[i];
+      if (tensor.shape[i] < 2 || (isContiguous[i] ? stride == 1 : stride % multiple == 0))
         continue;
       fault(operand, "stride " + std::to_string(i) + " to be " +
                          (isContiguous[i] ? "1"

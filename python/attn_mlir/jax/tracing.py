@@ -51,6 +51,35 @@ class Part:
     kept: tuple[int, ...]
 
 
+#: Of a row that is computed element by element.
+MAX_ELEMENTS = 256
+#: Reductions of a row, and what they do with two of its elements.
+REDUCTIONS: dict[str, Callable[..., Any]] = {
+    "reduce_sum": functools.partial(arithmetic, "add"), "reduce_prod": functools.partial(arithmetic, "mul"),
+    "reduce_max": mask.maximum, "reduce_min": mask.minimum,
+    "reduce_and": functools.partial(logic, "andi"), "reduce_or": functools.partial(logic, "ori"),
+}  # fmt: skip
+
+
+def check_length(length: int):
+    if length > MAX_ELEMENTS:
+        raise TraceError(f"expected a row of at most {MAX_ELEMENTS} elements, which are computed one by one, got {length}")
+
+
+def row_of(x: Any) -> Any:
+    """Part of an array with one dimension left, or an array of rank 1, as a list of its elements; anything else as it is."""
+    if isinstance(x, Part):
+        left = [dim for dim in x.kept if x.places[dim] is None]
+        if len(left) != 1:
+            return x
+        check_length(length := x.array.array.shape[left[0]])
+        return [x.array[tuple(k if dim == left[0] else place for dim, place in enumerate(x.places))] for k in range(length)]
+    if isinstance(x, (jax.Array, np.ndarray)) and x.ndim == 1:
+        check_length(x.shape[0])
+        return [ArrayOfJax(x)[(k,)] for k in range(x.shape[0])] if isinstance(x, jax.Array) else x.tolist()
+    return x
+
+
 def elements_of(x: Any) -> list[Any]:
     """A vector is a list; a symbol stands for any array of one element."""
     return x if isinstance(x, list) else [x]
@@ -67,6 +96,10 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "clamp": lambda low, x, high: functions.clamp(x, low, high), "rem": functions.truncated_remainder,
     **UNARY, "floor": functions.floor, "ceil": functions.ceil, "pow": lambda x, y: x**y if isinstance(x, Value) else y.__rpow__(x),
 }  # fmt: skip
+
+
+#: Methods of Evaluation that compute a row element by element.
+BY_ELEMENT = ("div", "round", "integer_pow", "select_n", "convert_element_type", *IDENTITIES)
 
 
 def trace_function(function: Callable[..., Any], symbols: Sequence[Value], ranges: Sequence[Range]) -> Any:
@@ -151,6 +184,14 @@ class Evaluation:
     def symbolic(self, equation: Any, inputs: Sequence[Any]) -> Any:
         """The result, where an input is a symbol."""
         name, params = equation.primitive.name, equation.params
+        if name in REDUCTIONS:
+            return functools.reduce(REDUCTIONS[name], self.row(equation, inputs[0]))
+        if name in ELEMENTWISE or name in BY_ELEMENT:
+            rows = [row_of(x) for x in inputs]
+            lengths = {len(row) for row in rows if isinstance(row, list)}
+            if lengths:
+                columns = [row if isinstance(row, list) else [row] * max(lengths) for row in rows]
+                return [self.symbolic(equation, column) for column in zip(*columns)]
         method: Optional[Callable[..., Any]] = getattr(self, f"apply_{name}", None)
         if method is not None:
             return method(params, *inputs)
@@ -161,10 +202,21 @@ class Evaluation:
             self.reject(equation)
         return ELEMENTWISE[name](*operands)
 
+    def row(self, equation: Any, x: Any) -> list[Any]:
+        row = row_of(x)
+        return row if isinstance(row, list) else self.reject(equation)
+
+    def apply_dot_general(self, params: Any, a: Any, b: Any) -> Any:
+        """Of two rows."""
+        rows = [row_of(x) for x in (a, b)]
+        if not all(isinstance(row, list) for row in rows):
+            raise TraceError("expected the product of two rows, as in jnp.dot(a[b, h, i], c[b, h, j]), got one of other arrays")
+        return functools.reduce(ELEMENTWISE["add"], map(ELEMENTWISE["mul"], *rows))
+
     def reject(self, equation: Any) -> NoReturn:
         shapes = ", ".join(str(var.aval.shape) for var in equation.invars)
         methods = [name.removeprefix("apply_") for name in dir(self) if name.startswith("apply_")]
-        known = ", ".join(sorted({*ELEMENTWISE, *methods}))
+        known = ", ".join(sorted({*ELEMENTWISE, *REDUCTIONS, *methods}))
         raise TraceError(
             f"{place_of(equation)}: expected one of {known}, of numbers that depend on positions or the score, got "
             f"{equation.primitive.name} of shapes {shapes}; compute other things before, into an array that is read here"
@@ -213,12 +265,17 @@ class Evaluation:
         return as_integer(x) if dtype.kind != "b" else x if x.type == BOOL else compare("ne", x, 0)
 
     def apply_broadcast_in_dim(self, params: Any, x: Any) -> Any:
-        return self.same_size(params["shape"], x)
+        shape = params["shape"]
+        if isinstance(x, Value) and len(shape) == 1 and shape[0] > 1:
+            check_length(shape[0])
+            return [x] * shape[0]
+        return self.same_size(shape, x)
 
     def apply_reshape(self, params: Any, x: Any) -> Any:
         return self.same_size(params["new_sizes"], x)
 
     def same_size(self, shape: Sequence[int], x: Any) -> Any:
+        x = row_of(x)
         if isinstance(x, Part) or np.prod(shape, dtype=int) != len(elements_of(x)):
             raise TraceError(f"expected one number that depends on positions or the score, got an array of {tuple(shape)}")
         return x

@@ -177,7 +177,8 @@ class Value:
     def __abs__(self):
         result = maximum(self, -self)
         if self.range:
-            result.range = (0, max(map(abs, self.range)))
+            ends = [abs(end) for end in self.range]
+            result.range = (0 if self.range[0] <= 0 <= self.range[1] else min(ends), max(ends))
         return result
 
     def __lt__(self, other: Operand):

@@ -105,8 +105,23 @@ def functions(s, b, h, i, j):
     return smooth + jnp.sign(s) * jnp.log1p(jnp.abs(s)) + jnp.ceil(i / 5) - jnp.round(j / 5) + 0.9 ** jnp.abs(i - j)
 
 
-MASKS = [bits, rounded, causal, window, document, prefix_by_head, dilated, clipped]
-SCORES = [position_bias, functions, alibi, table, rows, soft_cap, chosen, taken]
+OFFSETS = jnp.asarray([0, 7, 19, 30, N], jnp.int32)
+ROWS = normal(13, B, H, N, 4)
+
+
+def between(b, h, i, j):
+    """Sequences by a search in their offsets."""
+    return ((OFFSETS <= i).sum() == (j >= OFFSETS).sum()) & jnp.any((OFFSETS <= i) & (OFFSETS > j - 5))
+
+
+def products(s, b, h, i, j):
+    """Rows, element by element."""
+    near = jnp.where(i >= j, ROWS[b, 0, j] / 2, ROWS[b, 1, j] ** 2)
+    return s + jnp.dot(ROWS[b, h, i], ROWS[b, 0, j]) + jnp.max(near) - near.sum()
+
+
+MASKS = [between, bits, rounded, causal, window, document, prefix_by_head, dilated, clipped]
+SCORES = [products, position_bias, functions, alibi, table, rows, soft_cap, chosen, taken]
 
 
 def mix(p, b, h, i, j):
@@ -234,6 +249,20 @@ class Mods(Near):
         call = lambda q: attention(q, self.k, self.v, score_mod=alibi)  # noqa: E731
         with self.assertRaisesRegex(TypeError, "forward-mode"):
             jax.jvp(call, (self.q,), (self.q,))
+
+    def test_rows_that_cannot_be_computed(self):
+        def product(s, b, h, i, j):
+            return s + jnp.sum(BIAS[0, h] @ ROWS[b, 0])
+
+        def long(s, b, h, i, j):
+            return s + jnp.sum(jnp.zeros(300)[:257] * s)
+
+        for function, said in (
+            (product, r"the product of two rows, as in jnp.dot\(a\[b, h, i\], c\[b, h, j\]\), got one of other arrays"),
+            (long, "a row of at most 256 elements, which are computed one by one, got 257"),
+        ):
+            with self.assertRaisesRegex(attn_mlir.mask.TraceError, "jax_mods.py:.*: expected " + said):
+                attention(self.q, self.k, self.v, score_mod=function)
 
     def test_what_cannot_be_traced(self):
         def sorts(s, b, h, i, j):
