@@ -20,6 +20,7 @@ from .mask import Mask, Score, trace_mask, trace_score
 from .mask.tracing import Traced
 from .probabilities import changed_attention
 from .problem import AttentionProblem, bias_shape, float_text
+from .rotary import check_alone, rotary_arrays, rotary_field
 
 Normalization = Union[str, tuple[str, float]]
 
@@ -53,6 +54,9 @@ def attention(
     result_dtype: Optional[str] = None,
     descale: Optional[Sequence[Any]] = None,
     head_map: Any = None,
+    rotary: Any = None,
+    rotary_interleaved: bool = False,
+    rotary_positions: Any = None,
     cache: Optional[Cache] = None,
 ) -> Any:
     """softmax(scale * query key^T + bias, masked) value.
@@ -65,6 +69,9 @@ def attention(
         each [1] or [B, Hkv]. With it there is no bias.
       head_map: [Hq], i32 or i64: the head of key and value for each query head, in any order and groups; or a pair of such, of key and of value, which may then have
         different numbers of heads. Read when the kernel runs; an entry that is no head counts as the last one.
+      rotary: (cos, sin), [positions, r/2] each, of floats: rotary embedding of the first r columns of query and key, of which m and m + r/2 are a pair, with rotary_interleaved 2m and
+        2m + 1. Key j is at position j, and the last query at that of the last key; or rotary_positions are (those of query [1 or B, M], those of key [1 or B, N]), i32 or i64, either None
+        for 0, 1, ...; one that the tables do not have counts as the last. Turned in f32 and rounded once.
       causal: True or "bottom_right" (row i sees keys up to i + N - M, as FlashAttention and decoding do), "top_left" (up
         to i, as torch does), or False.
       window: (left, right): row i sees the keys i - left to i + right; a number is (left, 0).
@@ -105,6 +112,7 @@ def attention(
     compiler's diagnostics.
     """
     check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
+    check_alone(rotary, prob_mod=prob_mod, head_map=head_map, descale=descale)
     mask_mod = with_blocks(mask_mod, block_mask)
     if prob_mod is not None:
         if head_map is not None:
@@ -117,13 +125,14 @@ def attention(
     more = {**descale_arrays(descale), "key_lengths": key_lengths, "query_lengths": query_lengths}
     more.update(head_map_arrays(head_map))
     more.update(dropout_arrays(query, dropout, seed, offset))
+    more.update(rotary_arrays(query, key, rotary, rotary_positions, key_lengths))
     call = Call(query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named, FLOAT8 + FLOATS, FLOAT8)
     text = normalization_text(normalization)
     for name, is_given in (("return_lse", return_lse), ("sink", sink is not None)):
         if is_given and text != "softmax":
             raise BindingError(f"expected no {name} with normalization {normalization!r}")
-    fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype))
+    fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype), *rotary_field(call.named, rotary_interleaved))
     return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
 
 

@@ -5,7 +5,7 @@
 Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts (transposed, columns of a wider tensor), biases (masks too, and broadcast ones), documents, lengths of keys (behind which
 attn-run writes NaN) and of queries, keys and values in pages or of 8 bits beside a query of more, new rows that are appended to them before, regions of a mask_mod
 and a score_mod over positions and lengths, by name too, sinks, dropout, other weights than softmax, changed probabilities, 8-bit floats with descale, data and constants from the ends of their ranges, and sums of them that wrap around in 64 or 32 bits, the
-schedule's kind, linear attention in each direction, appends alone, merges, sequences behind each other, loops, parallel ones too, and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
+schedule's kind, linear attention in each direction, appends alone, merges, sequences behind each other, rotary embedding and norms of queries and keys, loops, parallel ones too, and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it. Gradients in f32 of problems in f16
 or bf16, those of biases and captured tensors, are sums of what rounding of the output has changed: they may miss the rule, those in f16 and bf16 by less than twice, and are
 counted, as long as the relative error is below a hundredth. More than a tenth of such, or a quarter of refusals, fails a search of a
@@ -26,6 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 from fuzz import is_watched_fault  # noqa: E402
 from operations import Append, Layout, add_gradients, draw_sizes, write_append, write_linear, write_mapped, write_merge, write_ragged  # noqa: E402
+from rows import write_rows  # noqa: E402
 from regions import LENGTHS, LONG_LENGTHS, Region, write_prob_mod  # noqa: E402
 
 SECONDS = 300
@@ -142,9 +143,9 @@ class Weights:
 
 def write_case(rng, folder, gradients=False):
     """The module's path, and arguments of attn-run."""
-    for write, share in [(write_linear, 0.08), (write_mapped, 0.06), *([(write_append, 0.03), (write_merge, 0.03), (write_ragged, 0.05)] if not gradients else [])]:
+    for write, share in [(write_linear, 0.08), (write_mapped, 0.06), (write_rows, 0.06), *([(write_append, 0.03), (write_merge, 0.03), (write_ragged, 0.05)] if not gradients else [])]:
         if rng.random() < share:
-            return write(rng, folder, *[gradients] * (write in (write_linear, write_mapped)))
+            return write(rng, folder, *[gradients] * (write in (write_linear, write_mapped, write_rows)))
     sizes = draw_sizes(rng)
     if gradients:  # of a key or two they are next to zero, and of one row a few roundings decide
         sizes["M"], sizes["N"] = max(sizes["M"], 3), max(sizes["N"], 16)

@@ -1,5 +1,4 @@
-//===- RotaryMatcher.cpp - Rotary embedding in graphs ------------*- C++
-//-*-===//
+//===- RotaryMatcher.cpp - Rotary embedding in graphs -----------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
