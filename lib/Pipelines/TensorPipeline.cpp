@@ -20,6 +20,7 @@ void attn::buildTensorPipeline(OpPassManager &pm,
   raise.assumeVisibleRows = options.assumeVisibleRows;
   pm.addPass(createAttnRaise(raise));
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createAttnRaiseOutputs());
   pm.addPass(createRaiseAppendPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createDecomposeProbModPass());
