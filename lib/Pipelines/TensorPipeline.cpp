@@ -23,6 +23,7 @@ void attn::buildTensorPipeline(OpPassManager &pm,
   pm.addPass(createAttnRaiseOutputs());
   pm.addPass(createRaiseAppendPass());
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createFoldProbModPass());
   pm.addPass(createDecomposeProbModPass());
   pm.addPass(createVerifyNormalFormPass({"tensor"}));
 }

@@ -21,6 +21,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -50,6 +51,7 @@ private:
   std::optional<Places> getPlaces(Operation *op, OpOperand &use,
                                   const Places &places);
   bool build(Value result, ScalarRef element, const Layout &layout);
+  void moveToOutput();
 
   RewriterBase &rewriter;
   AttentionOp attention;
@@ -63,11 +65,10 @@ private:
 };
 } // namespace
 
-/// The place in the result of an elementwise op on all loops; nothing if `op` is
-/// none, or `use` is broadcast.
-static std::optional<Places> moveThroughLoops(linalg::LinalgOp op,
-                                              OpOperand &use,
-                                              const Places &places) {
+/// The place in the result of an elementwise op on all loops; nothing if `op`
+/// is none, or `use` is broadcast.
+static std::optional<Places>
+moveThroughLoops(linalg::LinalgOp op, OpOperand &use, const Places &places) {
   if (op.getNumParallelLoops() != op.getNumLoops() ||
       op->getNumResults() != 1 || op.isDpsInit(&use))
     return std::nullopt;
@@ -85,9 +86,9 @@ static std::optional<Places> moveThroughLoops(linalg::LinalgOp op,
 
 /// TOSA ops that work on elements; operands of one shape are not broadcast.
 static bool isTosaElementwise(Operation *op) {
-  static constexpr StringRef names[] = {"tosa.mul", "tosa.add", "tosa.sub",
-                                        "tosa.sigmoid", "tosa.tanh",
-                                        "tosa.cast"};
+  static constexpr StringRef names[] = {"tosa.mul",  "tosa.add",
+                                        "tosa.sub",  "tosa.sigmoid",
+                                        "tosa.tanh", "tosa.cast"};
   return llvm::is_contained(names, op->getName().getStringRef());
 }
 
@@ -166,9 +167,9 @@ bool OutputRaiser::build(Value result, ScalarRef element,
       OutputModOp::create(rewriter, loc, output.clone(type.getElementType()),
                           attention.getOutput(), ValueRange());
   Type index = rewriter.getIndexType();
-  Block *block =
-      rewriter.createBlock(&mod.getMod(), {}, {score, index, index, index, index},
-                           SmallVector<Location>(5, loc));
+  Block *block = rewriter.createBlock(&mod.getMod(), {},
+                                      {score, index, index, index, index},
+                                      SmallVector<Location>(5, loc));
   ScalarEmitter emitter(rewriter, loc, walker, score);
   for (unsigned dim = 0; dim < 4; ++dim)
     emitter.bind(own[dim], block->getArgument(dim + 1));
@@ -181,12 +182,24 @@ bool OutputRaiser::build(Value result, ScalarRef element,
   }
   YieldOp::create(rewriter, loc, value);
   rewriter.setInsertionPointAfter(mod);
-  Value moved = convertLayout(rewriter, loc, space, mod.getResult(), *from,
-                              layout);
+  Value moved =
+      convertLayout(rewriter, loc, space, mod.getResult(), *from, layout);
   if (moved.getType() != type)
     moved = tensor::CastOp::create(rewriter, loc, type, moved);
   rewriter.replaceAllUsesWith(result, moved);
   return true;
+}
+
+/// Moves the attention to the function of its output, whose captures may be
+/// results of attentions between: programs are in the order of attentions.
+void OutputRaiser::moveToOutput() {
+  Operation *mod = *attention.getOutput().user_begin();
+  DominanceInfo dominance;
+  bool isUsedBehind = llvm::all_of(attention->getUsers(), [&](Operation *user) {
+    return user == mod || dominance.properlyDominates(mod, user);
+  });
+  if (isUsedBehind)
+    rewriter.moveOpBefore(attention, mod);
 }
 
 bool OutputRaiser::run() {
@@ -210,6 +223,7 @@ bool OutputRaiser::run() {
       unused.push_back(chain.pop_back_val().first.getDefiningOp());
     for (Operation *op : unused)
       rewriter.eraseOp(op);
+    moveToOutput();
     rewriter.modifyOpInPlace(attention, [&] {
       auto whole = cast<RankedTensorType>(attention.getOutput().getType());
       attention.getOutput().setType(whole.clone(attention.getScoreType()));
