@@ -6,7 +6,7 @@
 
 #include "AttentionPrograms.h"
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/OutputOps.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/StringMap.h"
@@ -143,6 +143,10 @@ std::vector<ProgramCall> attn::convertToPrograms(ModuleOp module) {
     }
     calls.push_back(describeCall(attention, name, extracted, numbers));
     numbers[attention] = static_cast<int64_t>(calls.size()) - 1;
+    // What follows an output is result 0, too.
+    for (Operation *end : extracted.ends)
+      if (isa<OutputModOp>(end))
+        numbers[end] = numbers[attention];
   }
   module.getBody()->getOperations().clear();
   for (func::FuncOp program : programs) {

@@ -118,6 +118,7 @@ static void buildLoweringStage(OpPassManager &pm) {
 
 void attn::buildCpuPipeline(OpPassManager &pm,
                             const CpuPipelineOptions &options) {
+  pm.addPass(createFoldProbModPass());
   pm.addPass(createDecomposeProbModPass());
   pm.addPass(createShareAttentionsPass());
   buildCpuTileStage(pm, options);

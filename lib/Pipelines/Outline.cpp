@@ -17,6 +17,7 @@
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
+#include "attn/Dialect/Attn/Utils/LinearProbMod.h"
 #include "attn/Dialect/Attn/Utils/ProbMod.h"
 #include "attn/Pipelines/Compiler.h"
 #include "attn/Pipelines/Pipelines.h"
@@ -228,6 +229,7 @@ LogicalResult Outline::outline(Operation *attention) {
 
 void Outline::runOnOperation() {
   kernels.clear();
+  foldLinearProbMods(getOperation());
   decomposeProbMods(getOperation());
   for (Operation *program : findPrograms(getOperation()))
     if (failed(outline(program)))

@@ -20,8 +20,10 @@ void attn::buildTensorPipeline(OpPassManager &pm,
   raise.assumeVisibleRows = options.assumeVisibleRows;
   pm.addPass(createAttnRaise(raise));
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createAttnRaiseOutputs());
   pm.addPass(createRaiseAppendPass());
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createFoldProbModPass());
   pm.addPass(createDecomposeProbModPass());
   pm.addPass(createVerifyNormalFormPass({"tensor"}));
 }

@@ -17,6 +17,7 @@ from .heads import head_map_arrays, map_types, sum_by_maps
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks
 from .mask import Mask, Score, trace_mask, trace_score
+from .mask.outputs import trace_output
 from .mask.tracing import Traced
 from .probabilities import changed_attention
 from .problem import AttentionProblem, bias_shape, float_text
@@ -46,6 +47,7 @@ def attention(
     block_mask: Any = None,
     score_mod: Union[Score, Any] = None,
     prob_mod: Any = None,
+    output_mod: Any = None,
     return_lse: bool = False,
     out: Any = None,
     target: Optional[str] = None,
@@ -92,6 +94,8 @@ def attention(
         `causal` and `window`; a score_mod takes the place of `soft_cap`.
       prob_mod: a function of (probability, b, h, i, j), as a score_mod: what it gives for keys that are seen are the factors of value, before
         dropout. By two kernels, one for the LSE, which is that of the softmax, or three with a bias or score_mod; f16, bf16 and f32.
+      output_mod: a function of (x, b, h, i, c), traced as a score_mod: what it gives for element x of the output, of column c, is the output, rounded once. The
+        kernels store it: gates, factors of heads, a mix with the values. The LSE does not see it.
       block_mask: lists of blocks outside of which nothing is seen, as attn_mlir.mask.block_mask or FlexAttention's BlockMask;
         holds beside the other masks.
       return_lse: also the logarithm of each row's sum of exponentials, [B, Hq, M] f32; -inf (the sink) in rows without keys.
@@ -117,7 +121,7 @@ def attention(
     if prob_mod is not None:
         if head_map is not None:
             raise BindingError("expected no head_map with prob_mod, got one: select the heads before")
-        own = {"dropout": dropout, "seed": seed, "offset": offset, "result_dtype": result_dtype, "out": out}
+        own = {"output_mod": output_mod, "dropout": dropout, "seed": seed, "offset": offset, "result_dtype": result_dtype, "out": out}
         score, more = make_score(soft_cap, score_mod), {"bias": bias, "key_lengths": key_lengths, "query_lengths": query_lengths}
         more.update(causal=causal, window=window, scale=scale, mask_mod=mask_mod, descale=descale)
         more.update(target=target, device=device, allow_tf32=allow_tf32, cache=cache)
@@ -133,7 +137,8 @@ def attention(
         if is_given and text != "softmax":
             raise BindingError(f"expected no {name} with normalization {normalization!r}")
     fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype), *rotary_field(call.named, rotary_interleaved))
-    return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
+    more_fields, read = call.change_output(output_mod)
+    return call.run(read, fields + more_fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
 
 
 def attention_backward(
@@ -249,6 +254,8 @@ def with_blocks(mask_mod: Any, block_mask: Any) -> Any:
 class Call:
     """What `attention` and `attention_backward` share: arrays, options, and the kernel for them."""
 
+    output: Optional[Traced] = None
+
     def __init__(self, query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod):
         arrays = {"query": query, "key": key, "value": value, "bias": bias, "sink": sink, **more}
         arrays = {name: array for name, array in arrays.items() if array is not None or name in ("query", "key", "value")}
@@ -271,6 +278,16 @@ class Call:
         if dtype != scores:
             raise BindingError(f"expected result_dtype {own} or {scores}, got {dtype!r}")
         return "result_dtype", dtype
+
+    def change_output(self, function: Any) -> tuple[tuple, tuple]:
+        """Fields of an AttentionProblem with this output_mod, and the arrays that it reads."""
+        if function is None:
+            return (), ()
+        output = trace_output(function)
+        query, value = self.views[0], self.views[2]
+        output.check_reads((*query.shape[:3], value.shape[3]))
+        self.output = output
+        return ("output", output.region), tuple(output.arrays)
 
     def check_saved(self, saved: dict[str, Any]):
         """Shapes of the forward's results and of their gradients."""
@@ -334,7 +351,8 @@ class Call:
         if problem.capture_gradients and not problem.learned:
             raise BindingError("expected a score_mod that reads an array of floats, since capture_gradients are asked for")
         readers: list[Traced] = [part for part in (score, mask) if part]
-        is_direct = target == "cpu" and all(part.reads_are_checked for part in readers)
+        checked = [*readers, self.output] if self.output else readers
+        is_direct = target == "cpu" and all(part.reads_are_checked for part in checked)
         make = direct if is_direct else compiled
         result = make(problem, sizes, target, flags, cache), readers
         if is_traced:

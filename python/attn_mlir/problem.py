@@ -43,6 +43,8 @@ class AttentionProblem:
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` is the number of rows that are computed
     together, which the cost model chooses by default.
 
+    `output` is an output_mod behind the attention, whose captures follow the others.
+
     With `gradient` it is the backward: arguments then go on with output and lse, where there is an LSE, and d_output, and with `d_lse` d_lse; results
     are d_query, d_key, d_value, with `bias_gradient` d_bias, with `capture_gradients` those of `learned`.
     """
@@ -52,6 +54,7 @@ class AttentionProblem:
     value_dim: int = 128
     mask: Optional[Region] = None
     score: Optional[Region] = None
+    output: Optional[Region] = None
     bias_shape: Optional[tuple[Union[int, str], ...]] = None
     bias_dtype: str = "f32"
     sink_dtype: Optional[str] = None
@@ -156,6 +159,7 @@ class AttentionProblem:
             arguments.update(turned)
             views += lines
         arguments.update((c.name, c.type) for c in self.captures)
+        arguments.update((c.name, c.type) for c in (self.output.captures if self.output else ()))
         if self.gradient:
             saved = {"output": output, "lse": lse} if self.normalization == "softmax" else {}
             saved.update({"d_output": output, **({"d_lse": lse} if self.d_lse else {})})
@@ -178,7 +182,12 @@ class AttentionProblem:
             op, results, types = "attention_backward", ["%d_query", "%d_key", "%d_value"], [result(query), result(key), result(value)]
         else:
             op, results, types = "attention", ["%output"] + ["%lse"] * self.lse, [result(output)] + [lse] * self.lse
-        result_types = ", ".join(types)
+        result_types, changed = ", ".join(types), ""
+        if self.output:
+            whole = tensor((*rows, self.value_dim), "f64" if self.dtype == "f64" else "f32")
+            text = in_f64(self.output.text) if self.dtype == "f64" else self.output.text
+            changed = f"  %changed = attn.output_mod %output {text} : {whole} -> {types[0]}\n"
+            result_types = ", ".join([whole, *types[1:]])
         caches = ["%key_cache", "%value_cache"] if self.append else []
         returned = ", ".join([*types, *pools]) if self.append else ""
         if self.bias_gradient:
@@ -192,7 +201,7 @@ class AttentionProblem:
         return f"""func.func @{name}({parameters}) -> ({returned}) {{
 {"".join([*reads, *views])}  {", ".join(results)} = attn.{op} {names} {" ".join(clauses)}
       : {query}, {key}, {value} -> {result_types}
-  return {", ".join([*results, *caches])} : {returned}
+{changed}  return {", ".join([*(["%changed", *results[1:]] if changed else results), *caches])} : {returned}
 }}
 """
 

@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fuzz import is_watched_fault  # noqa: E402
 from operations import Append, Layout, add_gradients, draw_sizes, write_append, write_linear, write_mapped, write_merge, write_ragged  # noqa: E402
 from rows import write_rows  # noqa: E402
+from outputs import write_outputs  # noqa: E402
 from regions import LENGTHS, LONG_LENGTHS, Region, write_prob_mod  # noqa: E402
 
 SECONDS = 300
@@ -143,9 +144,9 @@ class Weights:
 
 def write_case(rng, folder, gradients=False):
     """The module's path, and arguments of attn-run."""
-    for write, share in [(write_linear, 0.08), (write_mapped, 0.06), (write_rows, 0.06), *([(write_append, 0.03), (write_merge, 0.03), (write_ragged, 0.05)] if not gradients else [])]:
+    for write, share in [(write_linear, 0.08), (write_mapped, 0.06), (write_rows, 0.06), (write_outputs, 0.06), *([(write_append, 0.03), (write_merge, 0.03), (write_ragged, 0.05)] if not gradients else [])]:
         if rng.random() < share:
-            return write(rng, folder, *[gradients] * (write in (write_linear, write_mapped, write_rows)))
+            return write(rng, folder, *[gradients] * (write in (write_linear, write_mapped, write_rows, write_outputs)))
     sizes = draw_sizes(rng)
     if gradients:  # of a key or two they are next to zero, and of one row a few roundings decide
         sizes["M"], sizes["N"] = max(sizes["M"], 3), max(sizes["N"], 16)

@@ -80,10 +80,23 @@ static Operation *standInForCall(Operation *op,
       ValueRange());
 }
 
-/// Each function that stands for kernels, with what it computes: the calls are
-/// where the attentions were in `original`, in the same order.
-LogicalResult GpuProgram::readKernels(ModuleOp outlined, ModuleOp original) {
+/// What programs are made of, in the order of their calls.
+static SmallVector<Operation *> findCalled(ModuleOp original) {
+  llvm::DenseMap<Operation *, size_t> numbers, placeOf;
+  original.walk([&](Operation *op) { numbers.insert({op, numbers.size()}); });
   SmallVector<Operation *> programs = findPrograms(original);
+  for (Operation *op : programs)
+    placeOf[op] = numbers[extractAttention(op, "f", /*appends=*/true).place];
+  llvm::stable_sort(programs, [&](Operation *a, Operation *b) {
+    return placeOf[a] < placeOf[b];
+  });
+  return programs;
+}
+
+/// Each function that stands for kernels, with what it computes: the calls are
+/// where the attentions, and what follows them, were in `original`.
+LogicalResult GpuProgram::readKernels(ModuleOp outlined, ModuleOp original) {
+  SmallVector<Operation *> programs = findCalled(original);
   SmallVector<func::FuncOp> called;
   outlined.walk([&](func::CallOp call) {
     if (func::FuncOp kernel = getKernel(call))

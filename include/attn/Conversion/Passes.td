@@ -230,6 +230,43 @@ def ConvertGraphToBufferizable
 // LinalgToAttn
 //===----------------------------------------------------------------------===//
 
+def AttnRaiseOutputs : Pass<"attn-raise-outputs"> {
+  let summary = "capture functions of an attention's output";
+  let description = [{
+    Follows the output of each `attn.attention` while one op alone uses it, and
+    moves its elements or changes them one by one: casts, reshapes, transposes,
+    elementwise ops of linalg and TOSA. The last tensor that is changed becomes an
+    `attn.output_mod` of the output, now in the type of scores, with reshapes and
+    transposes behind it: gates with the functions that make them, scales and masks
+    of heads, a mix with the values, a residual. What is not elementwise, such as
+    the gate's projection, is read from its tensor. An output that is used twice,
+    changed by a reduction, or whose places are no digits of its coordinates,
+    stays as it is.
+
+    Requires: `tensor`, but for what surrounds attentions. Ensures: the same.
+
+    Example:
+    ```mlir
+    %o = attn.attention %q, %k, %v : ... -> tensor<1x4x64x32xf16>
+    %y = linalg.mul ins(%o, %gate : ...) outs(%e : ...)
+    // becomes
+    %o = attn.attention %q, %k, %v : ... -> tensor<1x4x64x32xf32>
+    %y = attn.output_mod %o (%x: f32, %b: index, %h: index, %i: index, %c: index) {
+      %g = tensor.extract %gate[%b, %h, %i, %c] : tensor<1x4x64x32xf16>
+      ...
+    } : tensor<1x4x64x32xf32> -> tensor<1x4x64x32xf16>
+    ```
+  }];
+  let dependentDialects = [
+    "::attn::AttnDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numRaised", "num-raised", "Number of functions captured">
+  ];
+}
+
 def AttnRaise : Pass<"attn-raise"> {
   let summary = "Capture attention graphs of linalg and TOSA ops";
   let description = [{

@@ -11,6 +11,11 @@ A score_mod is a function of the score too, and gives the score in its place:
     slopes = mask.tensor(alibi_slopes)                       # [Hq], f32; read while the kernel runs
     alibi = mask.trace_score(lambda s, b, h, i, j: s + slopes[h] * (j - i))
 
+An output_mod is a function of an element of the output, its batch, query head, query position and column: a gate, say:
+
+    gate = mask.tensor(gates)
+    gated = mask.trace_output(lambda x, b, h, i, c: x / (1 + mask.exp(-gate[b, h, i, c])))
+
 With normalization "none" a score_mod gives the weights: sigmoid, relu, gelu and silu.
 
 The functions are called once, with symbols: + - * // % on numbers (rounding down, as Python does), / and ** on floats,
@@ -44,11 +49,12 @@ from .patterns import (
     strided,
     tiled_neighborhood,
 )
+from .outputs import Output, trace_output
 from .functions import ceil, floor, key_length, query_length
 from .places import TraceError
 from .symbols import cos, erf, exp, exp2, log, log2, maximum, minimum, sin, sqrt, tanh, where
 from .tensors import tensor
 from .tracing import Mask, Score, trace_mask, trace_score
 
-MODULES = ("data", "functions", "patterns", "places", "positions", "ranges", "symbols", "tensors", "tracing", "weights")
+MODULES = ("data", "functions", "outputs", "patterns", "places", "positions", "ranges", "symbols", "tensors", "tracing", "weights")
 __all__ = [name for name in dir() if not name.startswith("_") and name not in (*MODULES, "MODULES")]

@@ -40,6 +40,9 @@ class Traced:
     arguments: Sequence[tuple[str, str]] = ()
     result = ""
 
+    #: What the positions range over, then the sizes of the whole.
+    sizes: Sequence[str] = ("B", "Hq", "M", "N", "tokens", "heads")
+
     #: Made of a record: `function` is not the one that was traced, and cannot be called.
     is_recorded = False
 
@@ -106,7 +109,7 @@ class Traced:
             got = type_of(self.tensors[need.capture].array)[1][need.dim]
             least = -(-sizes[need.position] // need.step)
             if got < least:
-                size = ("B", "Hq", "M", "N", "tokens", "heads")[need.position] + (f" / {need.step}" if need.step > 1 else "")
+                size = self.sizes[need.position] + (f" / {need.step}" if need.step > 1 else "")
                 raise BindingError(
                     f"array {need.capture} that the {self.kind} reads: expected dim {need.dim} to be at least {least} ({size}), got {got}"
                 )

@@ -46,6 +46,45 @@ def ConvertToOnlinePass : Pass<"attn-convert-to-online", "::mlir::ModuleOp"> {
   ];
 }
 
+def FoldProbModPass : Pass<"attn-fold-prob-mod", "::mlir::ModuleOp"> {
+  let summary = "a linear prob_mod becomes an output_mod";
+  let description = [{
+    A `prob_mod` a p, or a p + (i == j ? c : 0), with a and c of (b, h, i) alone, is
+    a function of the output: a O + c V[i], without c where the mask hides (i, i).
+    It needs one attention, not two. With c what may hide a pair is to be the mask:
+    there is neither a bias nor a score_mod, and no lengths, dropout, descales or
+    views of V; the numbers of heads and keys are static.
+
+    Requires: `tensor`, but for prob_mods. Ensures: the same.
+
+    Example:
+    ```mlir
+    %o = attn.attention %q, %k, %v
+        prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+          %f = tensor.extract %factors[%h] : tensor<2xf32>
+          %r = arith.mulf %f, %p : f32
+          attn.yield %r : f32
+        }
+        : tensor<1x2x96x64xf16>, tensor<1x2x80x64xf16>, tensor<1x2x80x64xf16>
+        -> tensor<1x2x96x64xf16>
+    // becomes
+    %x = attn.attention %q, %k, %v : ... -> tensor<1x2x96x64xf32>
+    %o = attn.output_mod %x (%y: f32, %b: index, %h: index, %i: index, %c: index) {
+      %f = tensor.extract %factors[%h] : tensor<2xf32>
+      %r = arith.mulf %f, %y : f32
+      attn.yield %r : f32
+    } : tensor<1x2x96x64xf32> -> tensor<1x2x96x64xf16>
+    ```
+  }];
+  let dependentDialects = [
+    "::attn::AttnDialect", "::mlir::arith::ArithDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numFolded", "num-folded", "Number of prob_mods that were linear">
+  ];
+}
+
 def DecomposeProbModPass
     : Pass<"attn-decompose-prob-mod", "::mlir::ModuleOp"> {
   let summary = "an attention with a prob_mod becomes some without";

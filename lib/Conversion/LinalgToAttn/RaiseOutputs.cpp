@@ -1,0 +1,255 @@
+//===- RaiseOutputs.cpp - What follows an attention, captured -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-raise-outputs. The output of an attention is followed while
+// one op uses it and gives a tensor of the same elements, moved or changed one
+// by one. The last of these tensors that is more than a view is an
+// attn.output_mod: its element is read off as one of a score is.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionMatch.h"
+
+#include "attn/Conversion/Passes.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/OutputOps.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+namespace attn {
+#define GEN_PASS_DEF_ATTNRAISEOUTPUTS
+#include "attn/Conversion/Passes.h.inc"
+} // namespace attn
+
+using namespace mlir;
+using namespace attn;
+using namespace attn::raise;
+
+using Places = SmallVector<AffineExpr>;
+
+namespace {
+class OutputRaiser {
+public:
+  OutputRaiser(RewriterBase &rewriter, AttentionOp attention)
+      : rewriter(rewriter), attention(attention), space(rewriter.getContext()),
+        graph(space), walker(graph) {}
+
+  /// True if something was captured.
+  bool run();
+
+private:
+  void follow();
+  std::optional<Places> getPlaces(Operation *op, OpOperand &use,
+                                  const Places &places);
+  bool build(Value result, ScalarRef element, const Layout &layout);
+  void moveToOutput();
+
+  RewriterBase &rewriter;
+  AttentionOp attention;
+  IndexSpace space;
+  ScalarGraph graph;
+  ElementWalker walker;
+  Places own; ///< the variables (b, h, i, c)
+  /// The tensors that follow the output, and where its element (b, h, i, c) is
+  /// in each.
+  SmallVector<std::pair<Value, Places>> chain;
+};
+} // namespace
+
+/// The place in the result of an elementwise op on all loops; nothing if `op`
+/// is none, or `use` is broadcast.
+static std::optional<Places>
+moveThroughLoops(linalg::LinalgOp op, OpOperand &use, const Places &places) {
+  if (op.getNumParallelLoops() != op.getNumLoops() ||
+      op->getNumResults() != 1 || op.isDpsInit(&use))
+    return std::nullopt;
+  AffineMap from = op.getMatchingIndexingMap(&use),
+            to = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (!from.isPermutation() || !to.isPermutation())
+    return std::nullopt;
+  Places loops(places.size());
+  for (auto [dim, place] : llvm::enumerate(places))
+    loops[from.getDimPosition(dim)] = place;
+  return llvm::map_to_vector<4>(
+      llvm::seq<unsigned>(0, places.size()),
+      [&](unsigned dim) { return loops[to.getDimPosition(dim)]; });
+}
+
+/// TOSA ops that work on elements; operands of one shape are not broadcast.
+static bool isTosaElementwise(Operation *op) {
+  static constexpr StringRef names[] = {"tosa.mul",  "tosa.add",
+                                        "tosa.sub",  "tosa.sigmoid",
+                                        "tosa.tanh", "tosa.cast"};
+  return llvm::is_contained(names, op->getName().getStringRef());
+}
+
+std::optional<Places> OutputRaiser::getPlaces(Operation *op, OpOperand &use,
+                                              const Places &places) {
+  Value source = use.get(), result = op->getResult(0);
+  auto type = cast<RankedTensorType>(result.getType());
+  if (isa<tensor::CastOp>(op) ||
+      (isTosaElementwise(op) &&
+       type.getShape() == cast<ShapedType>(source.getType()).getShape()))
+    return places;
+  StringRef name = op->getName().getStringRef();
+  if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op) ||
+      (name == "tosa.reshape" && use.getOperandNumber() == 0)) {
+    // The same number of the element in both.
+    auto moved = walker.reshape(places, walker.getSizes(source),
+                                walker.getSizes(result));
+    return moved ? std::optional(Places(*moved)) : std::nullopt;
+  }
+  SmallVector<int64_t> permutation;
+  if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
+    permutation.assign(transpose.getPermutation().begin(),
+                       transpose.getPermutation().end());
+  else if (auto perms = op->getAttrOfType<DenseI32ArrayAttr>("perms");
+           perms && name == "tosa.transpose")
+    permutation.assign(perms.asArrayRef().begin(), perms.asArrayRef().end());
+  if (!permutation.empty()) {
+    if (use.getOperandNumber() != 0)
+      return std::nullopt;
+    return llvm::map_to_vector<4>(permutation,
+                                  [&](int64_t dim) { return places[dim]; });
+  }
+  if (auto loops = dyn_cast<linalg::LinalgOp>(op))
+    return moveThroughLoops(loops, use, places);
+  return std::nullopt;
+}
+
+void OutputRaiser::follow() {
+  Value output = attention.getOutput();
+  for (unsigned dim = 0; dim < 4; ++dim)
+    own.push_back(space.addVariable(walker.getSize(output, dim),
+                                    /*splittable=*/false));
+  chain.push_back({output, own});
+  while (true) {
+    auto [value, places] = chain.back();
+    if (!value.hasOneUse())
+      return;
+    OpOperand &use = *value.use_begin();
+    Operation *op = use.getOwner();
+    bool isHere = op->getBlock() == attention->getBlock() &&
+                  op->getNumResults() == 1 &&
+                  isa<RankedTensorType>(op->getResult(0).getType());
+    std::optional<Places> moved;
+    if (isHere)
+      moved = getPlaces(op, use, places);
+    if (!moved)
+      return;
+    for (AffineExpr &place : *moved)
+      place = space.simplify(place);
+    chain.push_back({op->getResult(0), *moved});
+  }
+}
+
+bool OutputRaiser::build(Value result, ScalarRef element,
+                         const Layout &layout) {
+  OperandSource source{attention.getOutput(), own};
+  std::optional<Layout> from = getLayout(walker, source);
+  if (!from)
+    return false;
+  Location loc = result.getLoc();
+  rewriter.setInsertionPoint(result.getDefiningOp());
+  auto output = cast<RankedTensorType>(attention.getOutput().getType());
+  auto type = cast<RankedTensorType>(result.getType());
+  FloatType score = attention.getScoreType();
+  auto mod =
+      OutputModOp::create(rewriter, loc, output.clone(type.getElementType()),
+                          attention.getOutput(), ValueRange());
+  Type index = rewriter.getIndexType();
+  Block *block = rewriter.createBlock(&mod.getMod(), {},
+                                      {score, index, index, index, index},
+                                      SmallVector<Location>(5, loc));
+  ScalarEmitter emitter(rewriter, loc, walker, score);
+  for (unsigned dim = 0; dim < 4; ++dim)
+    emitter.bind(own[dim], block->getArgument(dim + 1));
+  emitter.bind(walker.element(attention.getOutput(), own),
+               block->getArgument(0));
+  Value value = emitter.emit(element);
+  if (!value) {
+    rewriter.eraseOp(mod);
+    return false;
+  }
+  YieldOp::create(rewriter, loc, value);
+  rewriter.setInsertionPointAfter(mod);
+  Value moved =
+      convertLayout(rewriter, loc, space, mod.getResult(), *from, layout);
+  if (moved.getType() != type)
+    moved = tensor::CastOp::create(rewriter, loc, type, moved);
+  rewriter.replaceAllUsesWith(result, moved);
+  return true;
+}
+
+/// Moves the attention to the function of its output, whose captures may be
+/// results of attentions between: programs are in the order of attentions.
+void OutputRaiser::moveToOutput() {
+  Operation *mod = *attention.getOutput().user_begin();
+  DominanceInfo dominance;
+  bool isUsedBehind = llvm::all_of(attention->getUsers(), [&](Operation *user) {
+    return user == mod || dominance.properlyDominates(mod, user);
+  });
+  if (isUsedBehind)
+    rewriter.moveOpBefore(attention, mod);
+}
+
+bool OutputRaiser::run() {
+  if (isFloat8(attention.getOutput().getType()))
+    return false;
+  follow();
+  ScalarRef output = walker.element(attention.getOutput(), own);
+  while (chain.size() > 1) {
+    auto [result, places] = chain.pop_back_val();
+    auto type = dyn_cast<FloatType>(getElementTypeOrSelf(result.getType()));
+    std::optional<Layout> layout = getLayout(walker, {result, places});
+    if (!type || type.getWidth() < 16 || !layout)
+      continue;
+    ScalarRef element = walker.element(result, places);
+    bool isChanged = element && element != output && contains(element, output);
+    if (!isChanged || !build(result, element, *layout))
+      continue;
+    // Nothing rounds before the function.
+    SmallVector<Operation *> unused = {result.getDefiningOp()};
+    while (chain.size() > 1)
+      unused.push_back(chain.pop_back_val().first.getDefiningOp());
+    for (Operation *op : unused)
+      rewriter.eraseOp(op);
+    moveToOutput();
+    rewriter.modifyOpInPlace(attention, [&] {
+      auto whole = cast<RankedTensorType>(attention.getOutput().getType());
+      attention.getOutput().setType(whole.clone(attention.getScoreType()));
+    });
+    return true;
+  }
+  return false;
+}
+
+namespace {
+struct AttnRaiseOutputs
+    : public attn::impl::AttnRaiseOutputsBase<AttnRaiseOutputs> {
+  using AttnRaiseOutputsBase::AttnRaiseOutputsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    AttnRaiseOutputsBase::getDependentDialects(registry);
+    registerElementReaders(registry);
+  }
+
+  void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    SmallVector<AttentionOp> attentions;
+    getOperation()->walk([&](AttentionOp op) { attentions.push_back(op); });
+    for (AttentionOp op : attentions)
+      numRaised += OutputRaiser(rewriter, op).run();
+    (void)runRegionDCE(rewriter, getOperation()->getRegions());
+  }
+};
+} // namespace

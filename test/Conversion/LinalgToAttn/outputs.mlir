@@ -1,0 +1,113 @@
+// What follows an attention, captured: a sigmoid gate in the model's layout, of [B, M, H D]; factors of heads. Near misses stay as they are.
+// RUN: attn-opt %s --attn-raise-outputs --split-input-file | FileCheck %s
+
+!q = tensor<2x4x20x16xf16>
+
+// CHECK-LABEL: @gate
+// CHECK: %[[O:.*]] = attn.attention %arg0, %arg1, %arg2 : {{.*}} -> tensor<2x4x20x16xf32>
+// CHECK: %[[Y:.*]] = attn.output_mod %[[O]] (%[[X:.*]]: f32, %[[B:.*]]: index, %[[H:.*]]: index, %[[I:.*]]: index, %[[C:.*]]: index) {
+// CHECK: tensor.extract %arg3[%[[B]], %[[I]], %{{.*}}] : tensor<2x20x64xf16>
+// CHECK: math.exp
+// CHECK: attn.yield
+// CHECK: } : tensor<2x4x20x16xf32> -> tensor<2x4x20x16xf16>
+// CHECK: %[[T:.*]] = linalg.transpose ins(%[[Y]] {{.*}} permutation = [0, 2, 1, 3]
+// CHECK: tensor.collapse_shape %[[T]] {{\[\[0\], \[1\], \[2, 3\]\]}}
+// CHECK-NOT: linalg.generic
+// CHECK: return
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+func.func @gate(%q: !q, %k: !q, %v: !q, %g: tensor<2x20x64xf16>) -> tensor<2x20x64xf16> {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %e4 = tensor.empty() : tensor<2x20x4x16xf16>
+  %t = linalg.transpose ins(%o : !q) outs(%e4 : tensor<2x20x4x16xf16>) permutation = [0, 2, 1, 3]
+  %f = tensor.collapse_shape %t [[0], [1], [2, 3]] : tensor<2x20x4x16xf16> into tensor<2x20x64xf16>
+  %e = tensor.empty() : tensor<2x20x64xf16>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%g : tensor<2x20x64xf16>) outs(%e : tensor<2x20x64xf16>) {
+  ^bb0(%in: f16, %out: f16):
+    %one = arith.constant 1.0 : f16
+    %n = arith.negf %in : f16
+    %x = math.exp %n : f16
+    %d = arith.addf %x, %one : f16
+    %r = arith.divf %one, %d : f16
+    linalg.yield %r : f16
+  } -> tensor<2x20x64xf16>
+  %y = linalg.mul ins(%f, %s : tensor<2x20x64xf16>, tensor<2x20x64xf16>) outs(%e : tensor<2x20x64xf16>) -> tensor<2x20x64xf16>
+  return %y : tensor<2x20x64xf16>
+}
+
+// -----
+
+!q = tensor<2x4x20x16xf16>
+
+// CHECK-LABEL: @heads
+// CHECK: attn.output_mod {{.*}}%[[H:[a-z0-9]*]]: index, %{{.*}}: index, %{{.*}}: index) {
+// CHECK: tensor.extract %arg3[%[[H]]]
+// CHECK-NOT: linalg.generic
+// CHECK: return
+#all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#head = affine_map<(d0, d1, d2, d3) -> (d1)>
+func.func @heads(%q: !q, %k: !q, %v: !q, %f: tensor<4xf16>) -> !q {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %e = tensor.empty() : !q
+  %y = linalg.generic {indexing_maps = [#all, #head, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%o, %f : !q, tensor<4xf16>) outs(%e : !q) {
+  ^bb0(%in: f16, %w: f16, %out: f16):
+    %r = arith.mulf %in, %w : f16
+    linalg.yield %r : f16
+  } -> !q
+  return %y : !q
+}
+
+// -----
+
+!q = tensor<2x4x20x16xf16>
+
+// The output is used twice.
+// CHECK-LABEL: @twice
+// CHECK-NOT: attn.output_mod
+// CHECK: linalg.mul
+func.func @twice(%q: !q, %k: !q, %v: !q) -> !q {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %e = tensor.empty() : !q
+  %y = linalg.mul ins(%o, %o : !q, !q) outs(%e : !q) -> !q
+  return %y : !q
+}
+
+// -----
+
+!q = tensor<2x4x20x16xf16>
+
+// Heads are mixed.
+// CHECK-LABEL: @mixed
+// CHECK-NOT: attn.output_mod
+// CHECK: linalg.generic
+#in = affine_map<(d0, d1, d2, d3, d4) -> (d0, d4, d2, d3)>
+#w = affine_map<(d0, d1, d2, d3, d4) -> (d1, d4)>
+#out = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3)>
+func.func @mixed(%q: !q, %k: !q, %v: !q, %w: tensor<4x4xf16>, %init: !q) -> !q {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %y = linalg.generic {indexing_maps = [#in, #w, #out], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]}
+      ins(%o, %w : !q, tensor<4x4xf16>) outs(%init : !q) {
+  ^bb0(%in: f16, %f: f16, %out: f16):
+    %p = arith.mulf %in, %f : f16
+    %r = arith.addf %p, %out : f16
+    linalg.yield %r : f16
+  } -> !q
+  return %y : !q
+}
+
+// -----
+
+!q = tensor<2x4x20x16xf16>
+
+// A view alone is no function.
+// CHECK-LABEL: @moved
+// CHECK: attn.attention {{.*}} -> tensor<2x4x20x16xf16>
+// CHECK-NOT: attn.output_mod
+// CHECK: return
+func.func @moved(%q: !q, %k: !q, %v: !q) -> tensor<2x20x4x16xf16> {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %e = tensor.empty() : tensor<2x20x4x16xf16>
+  %t = linalg.transpose ins(%o : !q) outs(%e : tensor<2x20x4x16xf16>) permutation = [0, 2, 1, 3]
+  return %t : tensor<2x20x4x16xf16>
+}
