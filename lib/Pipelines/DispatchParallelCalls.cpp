@@ -17,6 +17,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace attn {
 #define GEN_PASS_DEF_DISPATCHPARALLELCALLSPASS
@@ -92,16 +93,38 @@ static FailureOr<LLVM::LLVMFuncOp> declareHost(ModuleOp module) {
                                 LLVM::LLVMVoidType::get(builder.getContext()));
 }
 
+namespace {
+/// The calls of a module that are marked, and how often each function is called
+/// or its address taken.
+struct Calls {
+  explicit Calls(ModuleOp module) {
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+      function.walk([&](Operation *op) {
+        if (auto address = dyn_cast<LLVM::AddressOfOp>(op))
+          ++numUses[address.getGlobalName()];
+        auto call = dyn_cast<LLVM::CallOp>(op);
+        if (call && call.getCallee())
+          ++numUses[*call.getCallee()];
+        if (call && call->hasAttr(parallelAttrName))
+          marked.push_back(call);
+      });
+  }
+
+  SmallVector<LLVM::CallOp> marked;
+  llvm::StringMap<unsigned> numUses;
+};
+} // namespace
+
 /// The function of an outlined loop, which nothing but `call` uses.
 static FailureOr<LLVM::LLVMFuncOp>
-findBody(LLVM::CallOp call, SymbolTable &symbols, const SymbolUserMap &users) {
+findBody(LLVM::CallOp call, SymbolTable &symbols, const Calls &calls) {
   auto body = call.getCallee()
                   ? symbols.lookup<LLVM::LLVMFuncOp>(*call.getCallee())
                   : LLVM::LLVMFuncOp();
   Type i64 = IntegerType::get(call.getContext(), 64);
   OperandRange operands = call.getArgOperands();
   bool isLoop = body && !body.isExternal() && !call.getResult() &&
-                users.getUsers(body).size() == 1 &&
+                calls.numUses.lookup(body.getName()) == 1 &&
                 operands.size() >= kNumTripArguments &&
                 matchPattern(operands[0], m_Zero()) &&
                 operands[0].getType() == i64 && operands[1].getType() == i64;
@@ -116,21 +139,15 @@ struct DispatchParallelCalls
     : attn::impl::DispatchParallelCallsPassBase<DispatchParallelCalls> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SmallVector<LLVM::CallOp> calls;
-    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-      function.walk([&](LLVM::CallOp call) {
-        if (call->hasAttr(parallelAttrName))
-          calls.push_back(call);
-      });
-    if (calls.empty())
+    Calls calls(module);
+    if (calls.marked.empty())
       return;
     FailureOr<LLVM::LLVMFuncOp> host = declareHost(module);
     if (failed(host))
       return signalPassFailure();
-    SymbolTableCollection tables;
-    SymbolUserMap users(tables, module);
-    for (LLVM::CallOp call : calls) {
-      auto body = findBody(call, tables.getSymbolTable(module), users);
+    SymbolTable symbols(module);
+    for (LLVM::CallOp call : calls.marked) {
+      auto body = findBody(call, symbols, calls);
       if (failed(body))
         return signalPassFailure();
       auto captured = call.getArgOperands().drop_front(kNumTripArguments);

@@ -7,6 +7,7 @@
 #include "attn/Pipelines/ReferencePipeline.h"
 
 #include "attn/Conversion/Passes.h"
+#include "attn/Pipelines/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -20,10 +21,6 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/TensorToLinalg/TensorToLinalgPass.h"
-#include "mlir/Conversion/TosaToArith/TosaToArith.h"
-#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
-#include "mlir/Conversion/TosaToSCF/TosaToSCF.h"
-#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
@@ -40,12 +37,7 @@ using namespace mlir;
 using namespace attn;
 
 void attn::buildGraphToLinalgStage(OpPassManager &pm, bool roundFactors) {
-  tosa::addTosaToLinalgPasses(pm, TosaToLinalgOptions(),
-                              TosaToLinalgNamedOptions(),
-                              /*validationOptions=*/std::nullopt);
-  pm.addNestedPass<func::FuncOp>(createTosaToArithPass());
-  pm.addNestedPass<func::FuncOp>(createTosaToTensorPass());
-  pm.addNestedPass<func::FuncOp>(createTosaToSCFPass());
+  pm.addPass(createLowerTosaPass());
   pm.addPass(createConvertAttnToLinalg({roundFactors}));
   pm.addPass(createDecomposeMasksPass());
 }

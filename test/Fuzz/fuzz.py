@@ -53,7 +53,7 @@ PASSES = """attn-convert-to-online attn-decompose-backward attn-decompose-masks 
 attn-decompose-prob-mod attn-expand-float8 attn-gather-pages attn-grad attn-grad=recompute attn-grad=recompute,lse-gradient attn-hoist-tile-buffers
 attn-insert-block-skipping attn-insert-device-asserts attn-outline=target=sm_90a,fallback attn-outline=target=sm_80,deterministic attn-pad-tiles
 attn-promote-to-f64 attn-raise attn-raise=allow-none,assume-visible-rows attn-raise=mask-threshold=N attn-raise-append attn-serialize-outer-loops
-attn-outline-parallel-loops attn-dispatch-parallel-calls
+attn-lower-tosa attn-outline-parallel-loops attn-dispatch-parallel-calls
 attn-select-schedule=target=sm_80 attn-select-schedule=target=sm_90a attn-select-schedule=target=sm_100a,target-fields={smem-bytes=N}
 attn-select-schedule=target=cpu attn-share-attentions attn-split-finite-masks attn-split-finite-masks=mask-threshold=N attn-split-kv attn-tile
 attn-tile-allocate-shared-memory attn-tile-allocate-shared-memory=limit=N attn-tile-backward attn-tile-backward=tile-m=N,tile-n=N

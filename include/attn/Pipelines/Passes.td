@@ -106,6 +106,25 @@ def ShareAttentionsPass : Pass<"attn-share-attentions", "::mlir::ModuleOp"> {
   ];
 }
 
+def LowerTosaPass : Pass<"attn-lower-tosa", "::mlir::ModuleOp"> {
+  let summary = "TOSA ops to linalg, arith, tensor and scf";
+  let description = [{
+    Runs upstream's passes from TOSA, and its canonicalizer between them, on a
+    module with TOSA ops; on others, most, they would be a twentieth of a
+    compilation for nothing.
+
+    Requires: nothing. Ensures: no TOSA op.
+
+    Example:
+    ```mlir
+    func.func @f(%x: tensor<3xf32>) -> tensor<3xf32> {
+      %y = tosa.add %x, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+      return %y : tensor<3xf32>
+    }
+    ```
+  }];
+}
+
 def SerializeOuterLoopsPass
     : Pass<"attn-serialize-outer-loops", "::mlir::ModuleOp"> {
   let summary = "parallel loops around others, or around calls, as loops";
