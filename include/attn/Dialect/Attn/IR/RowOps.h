@@ -9,6 +9,8 @@
 
 #include "attn/Dialect/Attn/IR/Attn.h"
 
+#include <tuple>
+
 #define GET_OP_CLASSES
 #include "attn/Dialect/Attn/IR/RowOps.h.inc"
 
