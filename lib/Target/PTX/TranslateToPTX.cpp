@@ -253,10 +253,9 @@ private:
   ModuleOp module;
 };
 
-/// Leaves out passes that find nothing in functions that are marked, or nothing
-/// that ptxas does not: strength reductions of straight lines, peepholes of a
-/// target that has none, code that is moved into branches or out of loops, and
-/// two of the backend's three runs over common subexpressions.
+/// Leaves out passes that find nothing in functions that are marked: strength
+/// reductions of straight lines, peepholes of a target that has none, and two
+/// of the backend's three runs over common subexpressions.
 class PassGate : public llvm::OptPassGate {
 public:
   explicit PassGate(ModuleOp module) {
@@ -269,10 +268,8 @@ public:
       return true;
     if (pass == "early-cse")
       return merged.insert(unit).second;
-    return !llvm::is_contained({"slsr", "nary-reassociate", "peephole-opt",
-                                "machine-sink", "early-machinelicm",
-                                "machinelicm"},
-                               pass);
+    return pass != "slsr" && pass != "nary-reassociate" &&
+           pass != "peephole-opt";
   }
   bool isEnabled() const override { return true; }
 
