@@ -238,8 +238,8 @@ def AttnRaiseOutputs : Pass<"attn-raise-outputs"> {
     elementwise ops of linalg and TOSA. The last tensor that is changed becomes an
     `attn.output_mod` of the output, now in the type of scores, with reshapes and
     transposes behind it: gates with the functions that make them, scales and masks
-    of heads, a mix with the values, a residual. What is not elementwise, such as
-    the gate's projection, is read from its tensor. An output that is used twice,
+    of heads, a mix with the values. What is not elementwise, such as
+    the gate's projection, is read from its tensor. A residual sum, an output that is used twice,
     changed by a reduction, or whose places are no digits of its coordinates,
     stays as it is.
 

@@ -202,6 +202,20 @@ void OutputRaiser::moveToOutput() {
     rewriter.moveOpBefore(attention, mod);
 }
 
+/// True if `element` is a sum of what is made of `output` and something that is
+/// neither a product, as a share of the values is, nor another attention's. A
+/// residual sum is the graph's: what norms its rows reads it again, and a
+/// program's operands should not depend on what stands behind it.
+static bool isResidualSum(ScalarRef element, ScalarRef output) {
+  return (element->is("arith.addf") || element->is("arith.subf")) &&
+         llvm::any_of(element->operands, [&](ScalarRef summand) {
+           bool isOfAttention = summand->kind == Scalar::Kind::Read &&
+                                summand->source.getDefiningOp<AttentionOp>();
+           return !contains(summand, output) && !summand->is("arith.mulf") &&
+                  !isOfAttention;
+         });
+}
+
 bool OutputRaiser::run() {
   if (isFloat8(attention.getOutput().getType()))
     return false;
@@ -215,7 +229,8 @@ bool OutputRaiser::run() {
       continue;
     ScalarRef element = walker.element(result, places);
     bool isChanged = element && element != output && contains(element, output);
-    if (!isChanged || !build(result, element, *layout))
+    if (!isChanged || isResidualSum(element, output) ||
+        !build(result, element, *layout))
       continue;
     // Nothing rounds before the function.
     SmallVector<Operation *> unused = {result.getDefiningOp()};

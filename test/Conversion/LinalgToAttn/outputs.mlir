@@ -111,3 +111,21 @@ func.func @moved(%q: !q, %k: !q, %v: !q) -> tensor<2x20x4x16xf16> {
   %t = linalg.transpose ins(%o : !q) outs(%e : tensor<2x20x4x16xf16>) permutation = [0, 2, 1, 3]
   return %t : tensor<2x20x4x16xf16>
 }
+
+// -----
+
+// A residual sum stays the graph's, also behind a gate.
+// CHECK-LABEL: func @residual
+// CHECK: %[[O:.*]] = attn.attention
+// CHECK: linalg.add ins(%[[O]], %{{.*}}
+// CHECK: attn.output_mod
+// CHECK: linalg.add
+func.func @residual(%q: tensor<1x2x16x32xf16>, %gate: tensor<1x2x16x32xf16>) -> tensor<1x2x16x32xf16> {
+  %e = tensor.empty() : tensor<1x2x16x32xf16>
+  %o = attn.attention %q, %q, %q : tensor<1x2x16x32xf16>, tensor<1x2x16x32xf16>, tensor<1x2x16x32xf16> -> tensor<1x2x16x32xf16>
+  %x = linalg.add ins(%o, %q : tensor<1x2x16x32xf16>, tensor<1x2x16x32xf16>) outs(%e : tensor<1x2x16x32xf16>) -> tensor<1x2x16x32xf16>
+  %p = attn.attention %x, %q, %q : tensor<1x2x16x32xf16>, tensor<1x2x16x32xf16>, tensor<1x2x16x32xf16> -> tensor<1x2x16x32xf16>
+  %g = linalg.mul ins(%p, %gate : tensor<1x2x16x32xf16>, tensor<1x2x16x32xf16>) outs(%e : tensor<1x2x16x32xf16>) -> tensor<1x2x16x32xf16>
+  %y = linalg.add ins(%g, %x : tensor<1x2x16x32xf16>, tensor<1x2x16x32xf16>) outs(%e : tensor<1x2x16x32xf16>) -> tensor<1x2x16x32xf16>
+  return %y : tensor<1x2x16x32xf16>
+}

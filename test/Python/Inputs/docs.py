@@ -75,6 +75,7 @@ def arrays():
     names.update((name, HostArray.of("i32", (2,), [0, 20])) for name in ("cu_seqlens_q", "cu_seqlens_k"))
     names["max_seqlen_q"] = 20
     names["heads"] = names["value_heads"] = HostArray.of("i32", (2,), [1, 0])
+    names["gate"] = normal("f32", 1, 2, 20, 64)
     names["cos"], names["sin"] = normal("f32", 20, 32), normal("f32", 20, 32)
     names["positions"] = HostArray.of("i32", (1, 20), list(range(20)))
     names["alibi_slopes"] = names["head_shares"] = HostArray.of("f32", (2,), [0.5, 0.25])

@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernel/KernelScope.h"
+#include "Launch/ElementKernel.h"
 #include "Launch/PrologueKernels.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -20,11 +20,11 @@ using namespace mlir;
 using namespace attn;
 
 namespace {
-class AppendKernelBuilder : KernelScope {
+class AppendKernelBuilder : ElementKernel {
 public:
   AppendKernelBuilder(OpBuilder &builder, TiledAttention &attention,
                       AppendOp op)
-      : KernelScope(builder, attention), op(op), loc(op.getLoc()) {}
+      : ElementKernel(builder, attention, op.getLoc()), op(op) {}
 
   LogicalResult build(StringRef name);
 
@@ -36,23 +36,7 @@ private:
   void copyElement(Value rows, Value pool, Value descale, Value column);
   void onlyIf(Value condition, llvm::function_ref<void()> body);
 
-  template <typename OpTy>
-  Value create(Value a, Value b) {
-    return OpTy::create(builder, loc, a, b);
-  }
-  Value isBelow(Value a, Value b) {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, a, b);
-  }
-  Value toI64(Value index) {
-    return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                      index);
-  }
-  Value getSize(Value tensor, unsigned dim) {
-    return tile::DimOp::create(builder, loc, values.lookup(tensor), dim);
-  }
-
   AppendOp op;
-  Location loc;
   Value lane, head;
   SmallVector<Value> token;    ///< the index of the slot
   Value slot, page, rowInPage; ///< i64

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernel/KernelScope.h"
 #include "Kernel/RowChains.h"
+#include "Launch/ElementKernel.h"
 #include "Launch/PrologueKernels.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -26,12 +26,12 @@ struct Columns {
   SmallVector<Value> registers; ///< f32; 0 of m past the end
 };
 
-class RowKernelBuilder : KernelScope {
+class RowKernelBuilder : ElementKernel {
 public:
   RowKernelBuilder(OpBuilder &builder, TiledAttention &attention,
                    Operation *last)
-      : KernelScope(builder, attention), chain(RowChain::get(last)),
-        result(last->getResult(0)), loc(last->getLoc()) {}
+      : ElementKernel(builder, attention, last->getLoc()),
+        chain(RowChain::get(last)), result(last->getResult(0)) {}
 
   LogicalResult build(StringRef name);
 
@@ -45,20 +45,6 @@ private:
   Value getPosition(RotaryOp op);
   Value readTable(RotaryOp op, Value table, Value position, Value column);
 
-  template <typename OpTy>
-  Value create(Value a, Value b) {
-    return OpTy::create(builder, loc, a, b);
-  }
-  Value isBelow(Value a, Value b) {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, a, b);
-  }
-  Value toI64(Value index) {
-    return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                      index);
-  }
-  Value getSize(Value tensor, unsigned dim) {
-    return tile::DimOp::create(builder, loc, values.lookup(tensor), dim);
-  }
   Value i64(int64_t value) {
     return arith::ConstantIntOp::create(builder, loc, value, 64);
   }
@@ -80,7 +66,6 @@ private:
 
   RowChain chain;
   Value result;
-  Location loc;
   SmallVector<Columns> all;
   SmallVector<Value> row; ///< batch, head and position, i64
   Value lane;
