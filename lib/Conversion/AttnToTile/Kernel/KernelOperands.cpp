@@ -25,8 +25,8 @@
 using namespace mlir;
 using namespace attn;
 
-/// The tensor that a tile of an operand is sliced from: of pages, their pool, of
-/// rows that a kernel before computes, what it reads.
+/// The tensor that a tile of an operand is sliced from: of pages, their pool,
+/// of rows that a kernel before computes, what it reads.
 static Value sourceOf(Value tile) {
   if (PagedOp pages = getPages(tile))
     return pages.getPool();

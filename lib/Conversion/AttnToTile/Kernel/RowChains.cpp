@@ -60,9 +60,10 @@ static std::string getFreeName(const TiledAttention &attention,
                           return operand.name == candidate;
                         }) ||
            llvm::any_of(attention.prologue, [&](const PrologueOp &prologue) {
-             return llvm::any_of(prologue.views, [&](const WorkspaceView &view) {
-               return view.name == candidate;
-             });
+             return llvm::any_of(prologue.views,
+                                 [&](const WorkspaceView &view) {
+                                   return view.name == candidate;
+                                 });
            });
   };
   std::string free = name.str();

@@ -29,8 +29,8 @@ struct RowChain {
   static RowChain get(mlir::Operation *last);
 };
 
-/// Adds the ends of the chains that tiles of `nest` are slices of to `ops`, each
-/// behind those whose results it reads.
+/// Adds the ends of the chains that tiles of `nest` are slices of to `ops`,
+/// each behind those whose results it reads.
 void findRowChains(mlir::Operation *nest,
                    llvm::SetVector<mlir::Operation *> &ops);
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Launch/LaunchProgram.h"
 #include "Kernel/RowChains.h"
+#include "Launch/LaunchProgram.h"
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 

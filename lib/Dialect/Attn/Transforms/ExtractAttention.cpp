@@ -163,7 +163,8 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
         isa<AttentionOp>(attention) && getRowSource(value.getDefiningOp());
     if (isView(value) || isRows)
       addView(value.getDefiningOp(), scalars, inputs);
-    else if (isCache(value, attention) && isa<RankedTensorType>(value.getType()))
+    else if (isCache(value, attention) &&
+             isa<RankedTensorType>(value.getType()))
       addCache(value, appends, scalars, inputs);
     else
       addScalar(value, scalars, inputs);
