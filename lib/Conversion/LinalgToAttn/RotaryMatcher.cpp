@@ -199,11 +199,13 @@ static std::set<int64_t> findWidths(Value tensor, int64_t columns) {
       auto type = dyn_cast<RankedTensorType>(operand.getType());
       if (!type || type.getRank() == 0)
         continue;
+      worklist.insert(worklist.begin(), operand);
       int64_t width = type.getShape().back();
+      if (ShapedType::isDynamic(width) || width >= columns)
+        continue;
       for (int64_t turning : {width, 2 * width})
         if (turning > 2 && turning < columns && turning % 2 == 0)
           widths.insert(turning);
-      worklist.insert(worklist.begin(), operand);
     }
   }
   return widths;

@@ -5,14 +5,13 @@ import itertools
 import math
 import random
 import re
-import subprocess
-import sys
 
 import attn_mlir
 from attn_mlir.runtime.host_array import HostArray
+from finite_differences import backward_of, check, differences, dot
 
 generator = random.Random(7)
-HQ, HKV, M, N, D, DV, SCALE, STEP = 2, 1, 5, 5, 12, 9, 0.3, 1e-5
+HQ, HKV, M, N, D, DV, SCALE = 2, 1, 5, 5, 12, 9, 0.3
 SHAPES = {"q": (1, HQ, M, D), "k": (1, HKV, N, D), "v": (1, HKV, N, DV), "g": (1, HQ, M, DV), "u": (HQ,)}
 
 MODULE = """func.func @f(%q: Q, %k: K, %v: V, %g: G, %u: U) -> (G, RESULTS) {
@@ -54,28 +53,6 @@ def forward(x):
     return output
 
 
-def difference(x, d_output, name, i):
-    given, sides = x[name][i], []
-    for step in (STEP, -STEP):
-        x[name][i] = given + step
-        sides.append(sum(a * b for a, b in zip(forward(x), d_output)))
-    x[name][i] = given
-    return (sides[0] - sides[1]) / (2 * STEP)
-
-
-def check(name, found, expected):
-    largest = max(map(abs, expected))
-    error = max(abs(a - b) for a, b in zip(found, expected))
-    if not error <= 1e-7 * max(largest, 1):
-        sys.exit(f"{name}: off by {error} of {largest}")
-
-
-def gradients_of(text, option, arguments):
-    made = subprocess.run(["attn-opt", option], input=text, capture_output=True, text=True, check=True).stdout
-    backward = re.sub(r"  func\.func @f\(.*?\n  }\n", "", made, flags=re.DOTALL)
-    return attn_mlir.compile(backward, target="cpu")(*arguments)
-
-
 x = {name: [generator.gauss(0, 1) for _ in range(math.prod(shape))] for name, shape in SHAPES.items()}
 types = {name.upper(): f"tensor<{'x'.join(map(str, shape))}xf64>" for name, shape in {**SHAPES, "l": (1, HQ, M)}.items()}
 saving = MODULE.replace("RETURNED", "%o, %l").replace("RESULTS", "G, L")
@@ -86,7 +63,8 @@ found = attn_mlir.compile(saving, target="cpu")(*arrays)
 check("output", found[0].values(), forward(x))
 d_output = [generator.gauss(0, 1) for _ in range(HQ * M * DV)]
 given = HostArray.of("f64", SHAPES["g"], d_output)
-expected = {name: [difference(x, d_output, name, i) for i in range(len(x[name]))] for name in SHAPES}
+expected = {name: differences(lambda: dot(forward(x), d_output), x, name) for name in SHAPES}
 for text, option, saved in ((saving, "--attn-grad", found), (again, "--attn-grad=recompute", [])):
-    for name, gradient in zip(SHAPES, gradients_of(text, option, [*arrays, *saved, given])):
+    backward = attn_mlir.compile(backward_of(text, option), target="cpu")
+    for name, gradient in zip(SHAPES, backward(*arrays, *saved, given)):
         check(f"d_{name} by {option}", gradient.values(), expected[name])

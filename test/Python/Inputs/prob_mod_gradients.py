@@ -6,14 +6,13 @@ import itertools
 import math
 import random
 import re
-import subprocess
-import sys
 
 import attn_mlir
 from attn_mlir.runtime.host_array import HostArray
+from finite_differences import backward_of, check, differences, dot
 
 generator = random.Random(7)
-HQ, HKV, M, N, D, DV, SCALE, STEP = 2, 1, 6, 4, 20, 18, 0.3, 1e-5
+HQ, HKV, M, N, D, DV, SCALE = 2, 1, 6, 4, 20, 18, 0.3
 SHAPES = {"q": (1, HQ, M, D), "k": (1, HKV, N, D), "v": (1, HKV, N, DV), "b": (1, HQ, M, N), "s": (HQ,), "t": (HQ,), "u": (HQ,)}
 
 MODULE = """func.func @f(%q: Q, %k: K, %v: V, %b: B, %s: S, %t: T, %u: U) -> (O, L) {
@@ -59,24 +58,8 @@ def forward(x):
     return output, lse
 
 
-def loss(x, d_output, d_lse):
-    return sum(a * b for values, weights in zip(forward(x), (d_output, d_lse)) for a, b in zip(values, weights))
-
-
-def difference(x, weights, name, i):
-    given, sides = x[name][i], []
-    for step in (STEP, -STEP):
-        x[name][i] = given + step
-        sides.append(loss(x, *weights))
-    x[name][i] = given
-    return (sides[0] - sides[1]) / (2 * STEP)
-
-
-def check(name, found, expected):
-    largest = max(map(abs, expected))
-    error = max(abs(a - b) for a, b in zip(found, expected))
-    if not error <= 1e-7 * max(largest, 1):
-        sys.exit(f"{name}: off by {error} of {largest}")
+def loss(x, weights):
+    return sum(map(dot, forward(x), weights))
 
 
 x = {name: [generator.gauss(0, 1) for _ in range(math.prod(shape))] for name, shape in SHAPES.items()}
@@ -89,8 +72,7 @@ for name, array, expected in zip(results, found, forward(x)):
     check(name, array.values(), expected)
 
 weights = [[generator.gauss(0, 1) for _ in range(math.prod(shape))] for shape in results.values()]
-made = subprocess.run(["attn-opt", "--attn-grad=lse-gradient=true"], input=text, capture_output=True, text=True, check=True).stdout
-backward = re.sub(r"  func\.func @f\(.*?\n  }\n", "", made, flags=re.DOTALL)
+backward = attn_mlir.compile(backward_of(text, "--attn-grad=lse-gradient=true"), target="cpu")
 arrays += [*found, *(HostArray.of("f64", shape, w) for shape, w in zip(results.values(), weights))]
-for name, gradient in zip(SHAPES, attn_mlir.compile(backward, target="cpu")(*arrays)):
-    check(f"d_{name}", gradient.values(), [difference(x, weights, name, i) for i in range(len(x[name]))])
+for name, gradient in zip(SHAPES, backward(*arrays)):
+    check(f"d_{name}", gradient.values(), differences(lambda: loss(x, weights), x, name))

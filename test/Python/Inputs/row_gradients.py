@@ -5,14 +5,13 @@ import itertools
 import math
 import random
 import re
-import subprocess
-import sys
 
 import attn_mlir
 from attn_mlir.runtime.host_array import HostArray
+from finite_differences import backward_of, check, differences, dot
 
 generator = random.Random(6)
-HQ, HKV, M, N, D, SCALE, EPSILON, STEP = 2, 1, 3, 4, 6, 0.7, 0.01, 1e-5
+HQ, HKV, M, N, D, SCALE, EPSILON = 2, 1, 3, 4, 6, 0.7, 0.01
 SHAPES = {"q": (1, HQ, M, D), "k": (1, HKV, N, D), "v": (1, HKV, N, D), "w": (D,)}
 POSITIONS = [4, 1, 2]
 ROWS = 5
@@ -63,16 +62,7 @@ def forward(x, factors, case, norm_first):
 
 
 def loss(x, weights, *how):
-    return sum(a * b for a, b in zip(forward(x, *how), weights))
-
-
-def difference(x, weights, name, i, *how):
-    given, sides = x[name][i], []
-    for step in (STEP, -STEP):
-        x[name][i] = given + step
-        sides.append(loss(x, weights, *how))
-    x[name][i] = given
-    return (sides[0] - sides[1]) / (2 * STEP)
+    return dot(forward(x, *how), weights)
 
 
 def module(case, norm_first):
@@ -101,12 +91,6 @@ def table(values, case):
             yield from ((row[i // 2] for i in range(width)) if interleaved else (row[i % half] for i in range(width)))
 
 
-def check(what, got, expected, bound):
-    error = max(abs(a - b) for a, b in zip(got, expected, strict=True))
-    if not error <= bound * max(1, *map(abs, expected)):
-        sys.exit(f"{what}: off by {error}")
-
-
 for case, norm_first in itertools.product(CASES, (True, False)):
     x = {name: [generator.gauss(0, 1) for _ in range(math.prod(shape))] for name, shape in SHAPES.items()}
     weights = [generator.gauss(0, 1) for _ in range(HQ * M * D)]
@@ -114,8 +98,7 @@ for case, norm_first in itertools.product(CASES, (True, False)):
     # With a factor of attention, as YaRN has one.
     factors = [[1.2 * complex(math.cos(a), math.sin(a)) for a in (generator.uniform(-3, 3) for _ in range(half))] for _ in range(ROWS)]
     text = module(case, norm_first)
-    made = subprocess.run(["attn-opt", "--attn-grad=recompute"], input=text, capture_output=True, text=True, check=True).stdout
-    backward = re.sub(r"  func\.func @f\(.*?\n  }\n", "", made, flags=re.DOTALL)
+    backward = attn_mlir.compile(backward_of(text, "--attn-grad=recompute"), target="cpu")
     arrays = [HostArray.of("f64", shape, x[name]) for name, shape in SHAPES.items()]
     for part in ("real", "imag"):
         arrays.append(HostArray.of("f64", (ROWS, width), list(table([[getattr(f, part) for f in row] for row in factors], case))))
@@ -123,7 +106,5 @@ for case, norm_first in itertools.product(CASES, (True, False)):
     how = (factors, case, norm_first)
     check(f"{how}: output", attn_mlir.compile(text, target="cpu")(*arrays).values(), forward(x, *how), 1e-12)
     arrays.append(HostArray.of("f64", (1, HQ, M, D), weights))
-    gradients = attn_mlir.compile(backward, target="cpu")(*arrays)
-    for name, gradient in zip(SHAPES, gradients):
-        expected = [difference(x, weights, name, i, *how) for i in range(len(x[name]))]
-        check(f"{how}: gradient of {name}", gradient.values(), expected, 1e-7)
+    for name, gradient in zip(SHAPES, backward(*arrays)):
+        check(f"{how}: gradient of {name}", gradient.values(), differences(lambda: loss(x, weights, *how), x, name))

@@ -5,14 +5,13 @@ import itertools
 import math
 import random
 import re
-import subprocess
-import sys
 
 import attn_mlir
 from attn_mlir.runtime.host_array import HostArray
+from finite_differences import backward_of, check, differences
 
 generator = random.Random(4)
-HQ, HKV, M, N, D, DV, SCALE, STEP = 2, 1, 6, 4, 3, 2, 0.7, 1e-5
+HQ, HKV, M, N, D, DV, SCALE = 2, 1, 6, 4, 3, 2, 0.7
 SHAPES = {"q": (1, HQ, M, D), "k": (1, HKV, N, D), "v": (1, HKV, N, DV), "b": (1, HQ, M, N)}
 
 MODULE = """func.func @f(%q: Q, %k: K, %v: V, %b: B) -> O {
@@ -40,28 +39,13 @@ def loss(x, weights, epsilon):
     return total
 
 
-def difference(x, weights, epsilon, name, i):
-    given, sides = x[name][i], []
-    for step in (STEP, -STEP):
-        x[name][i] = given + step
-        sides.append(loss(x, weights, epsilon))
-    x[name][i] = given
-    return (sides[0] - sides[1]) / (2 * STEP)
-
-
 for epsilon in (0.0, 0.5):
     x = {name: [generator.gauss(0, 1) for _ in range(math.prod(shape))] for name, shape in SHAPES.items()}
     weights = [generator.gauss(0, 1) for _ in range(HQ * M * DV)]
     types = {name.upper(): f"tensor<{'x'.join(map(str, shape))}xf64>" for name, shape in {**SHAPES, "o": (1, HQ, M, DV)}.items()}
     text = re.sub(r"\b[QKVBO]\b", lambda name: types[name[0]], MODULE).replace("SCALE", str(SCALE)).replace("EPSILON", str(epsilon))
-    made = subprocess.run(["attn-opt", "--attn-grad"], input=text, capture_output=True, text=True, check=True).stdout
-    backward = re.sub(r"  func\.func @f\(.*?\n  }\n", "", made, flags=re.DOTALL)
+    backward = attn_mlir.compile(backward_of(text), target="cpu")
     arrays = [HostArray.of("f64", shape, x[name]) for name, shape in SHAPES.items()]
     arrays.append(HostArray.of("f64", (1, HQ, M, DV), weights))
-    gradients = attn_mlir.compile(backward, target="cpu")(*arrays)
-    for name, gradient in zip(SHAPES, gradients):
-        expected = [difference(x, weights, epsilon, name, i) for i in range(len(x[name]))]
-        largest = max(map(abs, expected))
-        error = max(abs(a - b) for a, b in zip(gradient.values(), expected))
-        if not error <= 1e-7 * max(largest, 1):
-            sys.exit(f"epsilon {epsilon}, {name}: off by {error} of {largest}")
+    for name, gradient in zip(SHAPES, backward(*arrays)):
+        check(f"epsilon {epsilon}, {name}", gradient.values(), differences(lambda: loss(x, weights, epsilon), x, name))

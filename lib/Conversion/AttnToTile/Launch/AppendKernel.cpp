@@ -34,7 +34,6 @@ private:
   Value readDescale(Value descale);
   void copyRow(Value rows, Value pool, Value descale);
   void copyElement(Value rows, Value pool, Value descale, Value column);
-  void onlyIf(Value condition, llvm::function_ref<void()> body);
 
   AppendOp op;
   Value lane, head;
@@ -111,14 +110,6 @@ void AppendKernelBuilder::copyRow(Value rows, Value pool, Value descale) {
       onlyIf(isBelow(column, constant(columns)),
              [&] { copyElement(rows, pool, descale, column); });
   }
-}
-
-void AppendKernelBuilder::onlyIf(Value condition,
-                                 llvm::function_ref<void()> body) {
-  auto guarded = scf::IfOp::create(builder, loc, condition);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(guarded.thenBlock());
-  body();
 }
 
 LogicalResult AppendKernelBuilder::build(StringRef name) {

@@ -40,6 +40,16 @@ protected:
     return tile::DimOp::create(builder, loc, values.lookup(tensor), dim);
   }
 
+  /// Where `condition` holds, which is always if it is null.
+  void onlyIf(mlir::Value condition, llvm::function_ref<void()> body) {
+    if (!condition)
+      return body();
+    auto guarded = mlir::scf::IfOp::create(builder, loc, condition);
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+    body();
+  }
+
   mlir::Location loc;
 };
 

@@ -11,7 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Launch/PrologueKernels.h"
-#include "Kernel/KernelScope.h"
+
+#include "Launch/ElementKernel.h"
 #include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
@@ -30,12 +31,11 @@ constexpr unsigned kBlockStates = 4;
 /// Of a block: no pair is visible, some are, all are.
 enum BlockState : int64_t { kEmpty = 0, kPartial = 1, kFull = 2 };
 
-class PrologueBuilder : KernelScope {
+class PrologueBuilder : ElementKernel {
 public:
   PrologueBuilder(OpBuilder &builder, TiledAttention &attention,
                   unsigned number)
-      : KernelScope(builder, attention), loc(attention.getLoc()),
-        number(number) {}
+      : ElementKernel(builder, attention, attention.getLoc()), number(number) {}
 
   LogicalResult buildBlockStates(CreateBlockMaskOp op, const Twine &name);
   LogicalResult buildBlockLists(CreateBlockMaskOp op, const Twine &name);
@@ -88,10 +88,8 @@ private:
                                          /*uniform=*/true);
   }
   SmallVector<Value> toI64(ValueRange indices) {
-    return llvm::map_to_vector(indices, [&](Value index) -> Value {
-      return arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                        index);
-    });
+    return llvm::map_to_vector(
+        indices, [&](Value index) { return ElementKernel::toI64(index); });
   }
   void insert(Value value, Value destination, ValueRange indices) {
     tile::InsertOp::create(builder, loc, value, destination, toI64(indices));
@@ -102,7 +100,6 @@ private:
   }
   SmallVector<Value> loop(Value lower, Value upper, int64_t step,
                           ValueRange init, Body body);
-  void onlyIf(Value condition, llvm::function_ref<void()> body);
   FailureOr<SmallVector<Value>> lookAtKey(CreateBlockMaskOp op, ValueRange at,
                                           ValueRange rows, Value key,
                                           ValueRange seen);
@@ -113,7 +110,6 @@ private:
                                         Value row, ValueRange state);
   Value countKeys(Operation *op, Value batch, Value tile);
 
-  Location loc;
   unsigned number; ///< of the op in the prologue
   tile::KernelOp kernel;
   Value lane, warp; ///< in the warp, of the CTA
@@ -155,13 +151,6 @@ SmallVector<Value> PrologueBuilder::loop(Value lower, Value upper, int64_t step,
   if (!init.empty())
     scf::YieldOp::create(builder, loc, next);
   return SmallVector<Value>(made.getResults());
-}
-
-void PrologueBuilder::onlyIf(Value condition, llvm::function_ref<void()> body) {
-  auto guarded = scf::IfOp::create(builder, loc, condition);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(guarded.thenBlock());
-  body();
 }
 
 //===----------------------------------------------------------------------===//

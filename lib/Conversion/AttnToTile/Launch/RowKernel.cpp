@@ -60,7 +60,6 @@ private:
   /// The place of a column of the row.
   SmallVector<Value> at(Value column);
   Columns &find(int64_t first);
-  void onlyIf(Value condition, llvm::function_ref<void()> body);
   /// 0 where `condition`, which may be null, does not hold.
   Value readIf(Value condition, llvm::function_ref<Value()> body);
 
@@ -170,16 +169,6 @@ Value RowKernelBuilder::readIf(Value condition,
   builder.setInsertionPointToStart(guarded.elseBlock());
   scf::YieldOp::create(builder, loc, f32(0));
   return guarded.getResult(0);
-}
-
-void RowKernelBuilder::onlyIf(Value condition,
-                              llvm::function_ref<void()> body) {
-  if (!condition)
-    return body();
-  auto guarded = scf::IfOp::create(builder, loc, condition);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(guarded.thenBlock());
-  body();
 }
 
 void RowKernelBuilder::store() {
