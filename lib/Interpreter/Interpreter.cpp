@@ -42,6 +42,8 @@ ElementType attn::toElementType(Type type) {
     return ElementType::F8E4M3FN;
   if (isa<Float8E5M2Type>(type))
     return ElementType::F8E5M2;
+  if (type.isInteger(8))
+    return ElementType::I8;
   if (type.isF16())
     return ElementType::F16;
   if (type.isBF16())
@@ -55,7 +57,7 @@ reference::Tensor attn::toReference(const TensorValue &tensor,
                                     ElementType type) {
   reference::Tensor result(tensor.shape, type);
   for (auto [position, element] : llvm::enumerate(tensor.elements))
-    result.set(position, element.real);
+    result.set(position, element.toNumber(type));
   return result;
 }
 
@@ -80,13 +82,13 @@ reference::Tensor attn::getOperand(Value value,
                      getResultType(value, environment));
 }
 
-/// Decodes the element at `data`; `type` is that of floats, or I1, if `dtype`
-/// is one.
+/// Decodes the element at `data`; `type` is what `dtype` is, if that is more than
+/// an integer.
 static Scalar readElement(const char *data, runtime::DType dtype,
                           std::optional<ElementType> type) {
   uint64_t bits = 0;
   std::memcpy(&bits, data, byteSize(dtype));
-  if (type && *type != ElementType::I1)
+  if (type && !isInteger(*type))
     return Scalar::ofReal(reference::decodeElement(bits, *type));
   unsigned width = dtype == runtime::DType::I1 ? 1 : 8 * byteSize(dtype);
   return Scalar::ofInteger(wrapInteger(bits, width));

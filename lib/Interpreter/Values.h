@@ -8,6 +8,7 @@
 #define ATTN_LIB_INTERPRETER_VALUES_H
 
 #include "attn/Interpreter/Interpreter.h"
+#include "attn/Support/ElementType.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -24,6 +25,14 @@ struct Scalar {
 
   static Scalar ofReal(double value) { return {value, 0}; }
   static Scalar ofInteger(int64_t value) { return {0, value}; }
+  /// `value`, which `type` holds.
+  static Scalar ofNumber(double value, ElementType type) {
+    return isInteger(type) ? ofInteger(static_cast<int64_t>(value))
+                           : ofReal(value);
+  }
+  double toNumber(ElementType type) const {
+    return isInteger(type) ? static_cast<double>(integer) : real;
+  }
 };
 
 /// A row-major tensor of scalars.
@@ -52,10 +61,10 @@ struct Environment {
   }
 };
 
-/// The element type as lib/Reference knows it; `type` is a float.
+/// The element type as lib/Reference knows it; `type` is a float or i8.
 ElementType toElementType(mlir::Type type);
 
-/// A float tensor as the oracle takes it, with elements of `type`.
+/// A tensor of floats or i8 as the oracle takes it, with elements of `type`.
 reference::Tensor toReference(const TensorValue &tensor, ElementType type);
 SharedTensor fromReference(const reference::Tensor &tensor);
 

@@ -6,6 +6,7 @@
 
 #include "attn/Reference/Element.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -65,6 +66,9 @@ static double roundFinite(double value, const Format &format) {
 double roundToElement(double value, ElementType type) {
   if (type == ElementType::I1)
     return value != 0 ? 1 : 0;
+  if (type == ElementType::I8)
+    return std::isnan(value) ? 0
+                             : std::nearbyint(std::clamp(value, -128.0, 127.0));
   if (type == ElementType::F64 || !std::isfinite(value) || value == 0) {
     if (std::isinf(value) && type == ElementType::F8E4M3FN)
       return std::numeric_limits<double>::quiet_NaN();
@@ -83,6 +87,8 @@ double roundToElement(double value, ElementType type) {
 
 double quantize(double value, double descale, ElementType type) {
   double quotient = static_cast<float>(value / descale);
+  if (type == ElementType::I8)
+    return roundToElement(quotient, type);
   double largest = getFormat(type).maxFinite;
   if (std::fabs(quotient) > largest)
     quotient = std::copysign(largest, quotient);
@@ -94,6 +100,9 @@ double quantize(double value, double descale, ElementType type) {
 uint64_t encodeElement(double value, ElementType type) {
   if (type == ElementType::I1)
     return value != 0 ? 1 : 0;
+  if (type == ElementType::I8)
+    return static_cast<uint8_t>(
+        static_cast<int8_t>(roundToElement(value, type)));
   if (type == ElementType::F64) {
     uint64_t bits;
     std::memcpy(&bits, &value, sizeof(bits));
@@ -130,6 +139,8 @@ uint64_t encodeElement(double value, ElementType type) {
 double decodeElement(uint64_t bits, ElementType type) {
   if (type == ElementType::I1)
     return bits & 0xFF ? 1 : 0;
+  if (type == ElementType::I8)
+    return static_cast<int8_t>(bits);
   if (type == ElementType::F64) {
     double value;
     std::memcpy(&value, &bits, sizeof(value));

@@ -158,8 +158,9 @@ Status AttentionProblem::verify() const {
         "expected Hkv that divides Hq = " + std::to_string(queryHeads) +
         ", got " + std::to_string(kvHeads)};
   for (ElementType type : {elementType, outputType})
-    if (type == ElementType::I1)
-      return Error{"expected a floating-point element type, got i1"};
+    if (isInteger(type))
+      return Error{"expected a floating-point element type, got " +
+                   std::string(getName(type))};
   if (cacheType &&
       (getSizeBytes(*cacheType) != 1 || getSizeBytes(elementType) == 1))
     return Error{"expected cache of 8 bits beside a dtype of more, got cache=" +

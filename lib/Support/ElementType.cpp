@@ -28,6 +28,7 @@ static const std::vector<ElementTypeRow> &getRows() {
       {ElementType::F32, "f32", 4, 24, {"fp32", "float"}},
       {ElementType::F64, "f64", 8, 53, {"fp64", "double"}},
       {ElementType::I1, "i1", 1, 0, {"bool"}},
+      {ElementType::I8, "i8", 1, 8, {"int8"}},
   };
   return rows;
 }
@@ -37,6 +38,10 @@ static const ElementTypeRow &getRow(ElementType type) {
 }
 
 std::string_view getName(ElementType type) { return getRow(type).name; }
+
+bool isInteger(ElementType type) {
+  return type == ElementType::I1 || type == ElementType::I8;
+}
 
 int64_t getSizeBytes(ElementType type) { return getRow(type).sizeBytes; }
 

@@ -21,6 +21,8 @@ LENGTHS = ("key_lengths", "query_lengths")
 DESCALES = ("query_descale", "key_descale", "value_descale")
 FLOATS = ("f16", "bf16", "f32", "f64")
 FLOAT8 = ("f8E4M3FN", "f8E5M2")
+#: What keys and values may be beside a query of more bits.
+BYTES = (*FLOAT8, "i8")
 
 
 def check_no_gradients(*, instead: str = "attention", **arrays: Any):
@@ -84,8 +86,8 @@ def check_descales(named: Mapping[str, ArrayView], batch: int):
         descale = named.get(name)
         if descale is None:
             continue
-        if key.dtype not in FLOAT8:
-            raise BindingError(f"expected inputs of {' or '.join(FLOAT8)} with descale, got {key.dtype}")
+        if key.dtype not in BYTES:
+            raise BindingError(f"expected inputs of {', '.join(FLOAT8)} or i8 with descale, got {key.dtype}")
         if query.dtype in FLOAT8 and "query_descale" not in named:
             raise BindingError("expected descale to be three arrays, of query, key and value, got two")
         if query.dtype not in FLOAT8 and "query_descale" in named:

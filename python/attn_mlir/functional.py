@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
-from .checks import DESCALES, FLOAT8, FLOATS, LENGTHS, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
+from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
 from .cpu import DirectKernel, keys_of_tensor
 from .errors import BindingError, DeviceError
 from .heads import head_map_arrays, map_types, sum_by_maps
@@ -131,7 +131,7 @@ def attention(
     more.update(dropout_arrays(query, dropout, seed, offset))
     more.update(rotary_arrays(query, key, rotary, rotary_positions, key_lengths))
     call = Call(query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod)
-    check_arrays(call.named, FLOAT8 + FLOATS, FLOAT8)
+    check_arrays(call.named, FLOAT8 + FLOATS, BYTES)
     text = normalization_text(normalization)
     for name, is_given in (("return_lse", return_lse), ("sink", sink is not None)):
         if is_given and text != "softmax":

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 from .arrays import ArrayView, copy_array, vector_like, view_of
 from .cache import Cache
-from .checks import DESCALES, FLOAT8, FLOATS, Window, check_arrays, check_no_gradients
+from .checks import BYTES, DESCALES, FLOATS, Window, check_arrays, check_no_gradients
 from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
 from .functional import Call, default_target, window_of
@@ -64,7 +64,7 @@ def decode(
       causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
       window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
         with finite values.
-      k_scale, v_scale: of pools of 8 bits (f8E4M3FN, f8E5M2), which stand for k_scale and v_scale times what they hold: a number, or f32
+      k_scale, v_scale: of pools of 8 bits (f8E4M3FN, f8E5M2, i8), which stand for k_scale and v_scale times what they hold: a number, or f32
         arrays [1] or [B, Hkv] (FlashInfer's and vLLM's names; FlashAttention's k_descale, v_descale). None: 1.
       sink, soft_cap, scale, return_lse, result_dtype, out, target, device, allow_tf32, cache: as of `attention`.
 
@@ -208,7 +208,7 @@ def quantises(k_new: Any, v_new: Any, k_pool: Any, v_pool: Any) -> bool:
     """True if wider rows become those of pools of 8 bits."""
     pools = [view_of(pool, "pool").dtype for pool in (k_pool, v_pool)]
     rows = [view_of(new, "rows").dtype for new in (k_new, v_new)]
-    return all(dtype in FLOAT8 for dtype in pools) and rows != pools
+    return all(dtype in BYTES for dtype in pools) and rows != pools
 
 
 def append_scales(like: Any, k_scale: Any, v_scale: Any, rows: Mapping[str, Any]) -> dict[str, Any]:
@@ -246,7 +246,7 @@ def check_new_rows(k_new: Any, v_new: Any, slots: Any, k_pool: Any, v_pool: Any)
             raise BindingError(f"{pool_name}: expected a writable array, got a read-only one")
         if cache.spare_elements < 0:
             raise BindingError(f"{pool_name}: expected elements that do not overlap, got strides {cache.strides}")
-        if cache.dtype in FLOAT8:
+        if cache.dtype in BYTES:
             if rows.dtype != cache.dtype and rows.dtype not in QUANTISED:
                 raise BindingError(f"{name}: expected dtype {cache.dtype}, that of {pool_name}, or one of {', '.join(QUANTISED)}, got {rows.dtype}")
             if (rows.dtype == cache.dtype) != (view_of(k_new, "k_new").dtype == view_of(k_pool, "k_pool").dtype):
@@ -286,4 +286,4 @@ def check_pages(named: Mapping[str, ArrayView]):
             raise BindingError(f"{name}: expected [pages, heads, page size, head dim], got {tuple(pool.shape)}")
     # As of keys and values of as many batches: what a pool shares with them.
     keys, values = (named[name]._replace(shape=(query.shape[0], *named[name].shape[1:])) for name in ("key", "value"))
-    check_arrays({**named, "key": keys, "value": values}, cache_dtypes=FLOAT8)
+    check_arrays({**named, "key": keys, "value": values}, cache_dtypes=BYTES)

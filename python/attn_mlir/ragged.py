@@ -9,7 +9,7 @@ from typing import Any, Mapping, Optional
 
 from .arrays import ArrayView, view_of
 from .cache import Cache
-from .checks import DESCALES, FLOAT8, FLOATS, Causal, Window, check_descales, check_no_gradients, check_options
+from .checks import BYTES, DESCALES, FLOATS, Causal, Window, check_descales, check_no_gradients, check_options
 from .cpu import DirectKernel
 from .errors import BindingError
 from .functional import MOST_ROWS_OF_DECODING, default_target, keys_of_pool, make_mask, make_score, window_of
@@ -279,7 +279,7 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
     query, key, value, offsets = (views[name] for name in ("query", "key", "value", "query_offsets"))
     is_paged = "key_table" in views
     rows_of_keys = "[pages, heads, page size, head dim]" if is_paged else "[rows, heads, head dim]"
-    stores_bytes = is_paged and key.dtype in FLOAT8 and query.dtype in ("f16", "bf16", "f32")
+    stores_bytes = is_paged and key.dtype in BYTES and query.dtype in ("f16", "bf16", "f32")
     for name, view, wanted in (("query", query, "[rows, heads, head dim]"), ("key", key, rows_of_keys), ("value", value, rows_of_keys)):
         if len(view.shape) != wanted.count(",") + 1:
             raise BindingError(f"{name}: expected {wanted}, got {tuple(view.shape)}")

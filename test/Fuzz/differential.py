@@ -130,15 +130,16 @@ class Weights:
         self.arguments += [f"%{name}: {kind}" for name, kind in operands]
         self.clauses += f" {clause}({', '.join('%' + name for name, _ in operands)} : {', '.join(kind for _, kind in operands)})"
 
-    def add_others(self, rng, normalization, gradients):
-        """What stands behind the lengths. Weights that are divided by their sum have no gradients with dropout."""
+    def add_others(self, rng, normalization, gradients, is_int8):
+        """What stands behind the lengths. Scores of i8 are large but for a small scale. Weights that are divided by their sum have no gradients with dropout."""
         if rng.random() < 0.1 and not (gradients and "sum" in normalization):
             self.arguments.append("%seeds: tensor<2xi64>")
             for i, name in enumerate(("seed", "start")):
                 self.before += f"  %{name}_at = arith.constant {i} : index\n  %{name} = tensor.extract %seeds[%{name}_at] : tensor<2xi64>\n"
             self.clauses += f" dropout(%seed, %start) rate({rng.choice(['0.0', '0.1', '0.5', '0.9'])})"
-        if rng.random() < 0.1:
-            self.clauses += f" scale({rng.choice(['0.05', '-0.1', '0.0', '0.25'])})"
+        if rng.random() < (0.7 if is_int8 else 0.1):
+            scales = ["0.003", "-0.0005"] if is_int8 else ["0.05", "-0.1", "0.0", "0.25"]
+            self.clauses += f" scale({rng.choice(scales)})"
         self.clauses += normalization
 
 
@@ -169,7 +170,7 @@ def write_case(rng, folder, gradients=False):
     if is_float8:
         types["o"] = types["o"].replace(dtype, rng.choice(["f16", "bf16"]))
     if is_cache8:
-        element = rng.choice(["f8E4M3FN", "f8E5M2"])
+        element = rng.choice(["f8E4M3FN", "f8E5M2", "i8"])
         types.update({name: types[name].replace(dtype, element) for name in "kv"})
     mask, score = Region(rng, "m"), Region(rng, "s", gradients)
     shown = mask.condition() if rng.random() < 0.7 else None
@@ -196,7 +197,7 @@ def write_case(rng, folder, gradients=False):
     arguments += [f"%{kind}_lengths: tensor<{size('B')}x{element}>" for kind, element in lengths.items()]
     clause = ", ".join(f"{kind} %{kind}_lengths : tensor<{size('B')}x{element}>" for kind, element in lengths.items())
     weights.clauses += f" lengths({clause})" if clause else ""
-    weights.add_others(rng, normalization, gradients)
+    weights.add_others(rng, normalization, gradients, types["k"].endswith("i8>"))
     arguments += weights.arguments
     regions = weights.clauses
     pools = {name: types[name] for name in "kv"}

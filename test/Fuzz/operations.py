@@ -123,7 +123,7 @@ class Append:
             rows[name] = f"tensor<{'x'.join(map(size, self.dims[-1]))}x{rng.choice(['f16', 'bf16', 'f32'])}>"
             self.arguments.append(f"%{name}_new: {rows[name]}")
         descales = {}
-        for name in appended * any("xf8E" in pool for pool in pools.values()):
+        for name in appended * any("xf8E" in pool or "xi8" in pool for pool in pools.values()):
             self.dims.append(rng.choice([(1,), (tokens[0], "Hkv")]) if len(tokens) == 2 else (1,))
             descales[name] = f"tensor<{'x'.join(str(d) if d == 1 else size(d) for d in self.dims[-1])}xf32>"
             self.arguments.append(f"%{name}_descale: {descales[name]}")
@@ -146,7 +146,7 @@ def write_append(rng, folder):
     sizes, is_static = {**draw_sizes(rng), "P": rng.choice([0, 1, 2, 5]), "page": rng.choice([1, 3, 16, 64])}, rng.random() < 0.3
     size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv") else "?"  # noqa: E731
     dims = {"k": ("P", "Hkv", "page", "D"), "v": ("P", "Hkv", "page", "Dv")}
-    elements = rng.choice([["f16", "bf16", "f32"], ["f8E4M3FN", "f8E5M2"]])
+    elements = rng.choice([["f16", "bf16", "f32"], ["f8E4M3FN", "f8E5M2", "i8"]])
     pools = {name: f"tensor<{'x'.join(map(size, dims[name]))}x{rng.choice(elements)}>" for name in dims}
     append = Append(rng, pools, sizes, size)
     names, types = (", ".join(parts) for parts in zip(*(append.returned or append.results)))

@@ -124,6 +124,10 @@ void attn::run::setElement(HostTensor &tensor, int64_t position, double value) {
     std::memcpy(target, &bits, size);
     return;
   }
+  // An i8 has no NaN: what should not be read is the largest.
+  if (tensor.dtype == DType::I8)
+    value = std::isnan(value) ? -128
+                              : std::nearbyint(std::clamp(value, -128., 127.));
   int64_t integer = static_cast<int64_t>(value);
   if (tensor.dtype == DType::I1)
     integer = integer != 0;
@@ -145,17 +149,28 @@ static bool isAdditiveMask(BlockArgument argument) {
   });
 }
 
+/// True for keys and values, or their pool, of bytes.
+static bool isCache(BlockArgument argument) {
+  return isByte(argument.getType()) &&
+         llvm::any_of(argument.getUses(), [](OpOperand &use) {
+           return isa<AttentionOp, PagedOp, AppendOp, SelectHeadsOp>(
+               use.getOwner());
+         });
+}
+
 static std::string defaultFill(const HostTensor &tensor,
                                BlockArgument argument) {
-  if (getFloatType(tensor.dtype))
+  if (getFloatType(tensor.dtype) || isCache(argument))
     return isAdditiveMask(argument) ? "additive-mask" : "normal";
   bool isSingleRow = tensor.numElements() == rowLength(tensor);
   return tensor.dtype != DType::I1 && isSingleRow ? "ramp" : "padding";
 }
 
 /// A matrix is taken for a weight, whose product with unit vectors stays at
-/// unit size.
+/// unit size. Of i8 some are cut off at 127.
 static double deviation(const HostTensor &tensor) {
+  if (tensor.dtype == DType::I8)
+    return 48;
   if (tensor.shape.size() != 2)
     return 1;
   int64_t larger = std::max(tensor.shape[0], tensor.shape[1]);

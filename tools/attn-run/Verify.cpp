@@ -29,7 +29,7 @@ using runtime::HostTensor;
 /// The tensor as the oracle holds it; integers become f64.
 static reference::Tensor toReferenceTensor(const HostTensor &tensor) {
   std::optional<ElementType> type = parseElementType(name(tensor.dtype));
-  if (type)
+  if (type && *type != ElementType::I8)
     return reference::Tensor::fromMemory(
         tensor.data.data(), tensor.shape,
         runtime::getRowMajorStrides(tensor.shape), *type);

@@ -17,6 +17,8 @@ using namespace attn;
 
 Value attn::convertFloat(OpBuilder &builder, Location loc, Value value,
                          FloatType type) {
+  if (value.getType().isInteger())
+    return arith::SIToFPOp::create(builder, loc, type, value);
   auto from = cast<FloatType>(value.getType());
   if (from == type)
     return value;

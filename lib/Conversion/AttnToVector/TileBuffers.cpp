@@ -80,6 +80,8 @@ Value TileBuffers::extend(ImplicitLocOpBuilder &b, Value vector, Type element) {
   auto type = cast<VectorType>(vector.getType());
   if (type.getElementType() == element)
     return vector;
+  if (type.getElementType().isInteger())
+    return arith::SIToFPOp::create(b, type.clone(element), vector);
   return arith::ExtFOp::create(b, type.clone(element), vector);
 }
 

@@ -85,6 +85,8 @@ bool Dequantization::step() {
       open.push_back({part->operands[1], divides != !isProduct});
       continue;
     }
+    if (part->is("arith.sitofp"))
+      part = part->operands[0];
     auto type = part->kind == Scalar::Kind::Read
                     ? dyn_cast<ShapedType>(part->source.getType())
                     : ShapedType();
@@ -123,7 +125,7 @@ bool Dequantization::match() {
     if (!isOne)
       wanted.back().push_back(variable);
   }
-  while (!isFloat8(source.tensor.getType()))
+  while (!isByte(source.tensor.getType()))
     if (!isa<FloatType>(getElementTypeOrSelf(source.tensor)) || !step())
       return false;
   return getLayout(walker, source).has_value();
@@ -176,7 +178,7 @@ Value Dequantization::buildDescale(OpBuilder &builder, Location loc) {
 bool attn::raise::raiseCache(RewriterBase &rewriter, AttentionOp op) {
   Type query = getElementTypeOrSelf(op.getQuery());
   // attention_c20, and what an attention with descales has no clauses for.
-  if (!(query.isF16() || query.isBF16()) || isFloat8(op.getKey().getType()) ||
+  if (!(query.isF16() || query.isBF16()) || isByte(op.getKey().getType()) ||
       op.getBias() || !op.getDescales().empty() || !op.getProbMod().empty())
     return false;
   Dequantization key(op.getKey()), value(op.getValue());

@@ -77,16 +77,27 @@ void declareWidened(PtxBlock &block) {
 }
 
 /// Writes what makes a pair of `to`, f16 or bf16, of the bytes `first` and
-/// `second` of a register, 8-bit floats. f8E5M2 is the upper byte of an f16.
+/// `second` of a register. f8E5M2 is the upper byte of an f16.
 /// f8E4M3FN has a bit of exponent less and one of fraction more: shifted to the
 /// same places it is an f16 that is 2^8 too small, but for its one NaN (OCP
-/// 8-bit Floating Point Specification, section 5). All of it is exact; sm_80
-/// has no conversion.
+/// 8-bit Floating Point Specification, section 5). An i8 and 128 are the lowest
+/// bits of an f16 that is 1024 larger. All of it is exact; sm_80 has no
+/// conversion.
 void widenBytes(PtxBlock &block, Type from, Type to, const std::string &result,
                 const std::string &bytes, int64_t first, int64_t second) {
-  // Each byte above a byte of 0.
-  block.add("prmt.b32 " + result + ", " + bytes + ", 0, 0x" +
-            std::to_string(second) + "4" + std::to_string(first) + "4");
+  if (from.isInteger(8)) {
+    block.add("xor.b32 %nan0, " + bytes + ", 0x80808080");
+    // Each byte below one of 0x64, the upper byte of 1024.
+    block.add("prmt.b32 " + result + ", %nan0, 0x64646464, 0x4" +
+              std::to_string(second) + "4" + std::to_string(first));
+    // 1024 + 128.
+    block.add("mov.b32 %sign0, 0x64806480");
+    block.add("sub.rn.f16x2 " + result + ", " + result + ", %sign0");
+  } else {
+    // Each byte above a byte of 0.
+    block.add("prmt.b32 " + result + ", " + bytes + ", 0, 0x" +
+              std::to_string(second) + "4" + std::to_string(first) + "4");
+  }
   if (isa<Float8E4M3FNType>(from)) {
     block.add("and.b32 %nan0, " + result + ", 0x7F007F00");
     block.add("and.b32 %sign0, " + result + ", 0x80008000");

@@ -26,6 +26,7 @@ std::optional<MmaOperand> attn::getMmaOperand(ElementType type) {
     return MmaOperand::F8;
   case ElementType::F64:
   case ElementType::I1:
+  case ElementType::I8:
     return std::nullopt;
   }
   return std::nullopt;

@@ -4,6 +4,7 @@
 // RUN: attn-run %t.mlir --raise --function=scalars --random=1 --verify | FileCheck %s --check-prefix=PASSES
 // RUN: attn-run %t.mlir --raise --function=scalars --random=2 --device=sim:sm_80 --verify | FileCheck %s --check-prefix=PASSES
 // RUN: attn-run %t.mlir --raise --function=scalars --random=3 --device=sim:sm_90a --verify | FileCheck %s --check-prefix=PASSES
+// RUN: attn-run %t.mlir --raise --function=integers --fill=arg1=normal --fill=arg2=normal --random=4 --device=sim:sm_80 --verify | FileCheck %s --check-prefix=PASSES
 // PASSES: verify: PASS
 
 #id = affine_map<(b, h, j, d) -> (b, h, j, d)>
@@ -40,6 +41,28 @@ func.func @scalars(%q: tensor<2x4x16x32xf16>, %k8: tensor<2x2x24x32xf8E4M3FN>, %
     %t = arith.divf %s, %four : f16
     %p = arith.mulf %w, %t : f16
     linalg.yield %p : f16
+  } -> tensor<2x2x24x32xf16>
+  %o = attn.attention %q, %k, %v : tensor<2x4x16x32xf16>, tensor<2x2x24x32xf16>, tensor<2x2x24x32xf16> -> tensor<2x4x16x32xf16>
+  return %o : tensor<2x4x16x32xf16>
+}
+
+// Of integers.
+// CHECK-LABEL: func @integers
+// CHECK: attn.attention %{{.*}}, %{{.*}}, %{{.*}} descale(%{{.*}}, %{{.*}} : tensor<1xf32>, tensor<1xf32>) : tensor<2x4x16x32xf16>, tensor<2x2x24x32xi8>, tensor<2x2x24x32xi8>
+func.func @integers(%q: tensor<2x4x16x32xf16>, %k8: tensor<2x2x24x32xi8>, %v8: tensor<2x24x2x32xi8>) -> tensor<2x4x16x32xf16> {
+  %e = tensor.empty() : tensor<2x2x24x32xf16>
+  %small = arith.constant 0.02 : f32
+  %k = linalg.generic {indexing_maps = [#id, #id], iterator_types = #loops} ins(%k8 : tensor<2x2x24x32xi8>) outs(%e : tensor<2x2x24x32xf16>) {
+  ^bb0(%x: i8, %o: f16):
+    %w = arith.sitofp %x : i8 to f32
+    %p = arith.mulf %w, %small : f32
+    %r = arith.truncf %p : f32 to f16
+    linalg.yield %r : f16
+  } -> tensor<2x2x24x32xf16>
+  %v = linalg.generic {indexing_maps = [#moved, #id], iterator_types = #loops} ins(%v8 : tensor<2x24x2x32xi8>) outs(%e : tensor<2x2x24x32xf16>) {
+  ^bb0(%x: i8, %o: f16):
+    %w = arith.sitofp %x : i8 to f16
+    linalg.yield %w : f16
   } -> tensor<2x2x24x32xf16>
   %o = attn.attention %q, %k, %v : tensor<2x4x16x32xf16>, tensor<2x2x24x32xf16>, tensor<2x2x24x32xf16> -> tensor<2x4x16x32xf16>
   return %o : tensor<2x4x16x32xf16>

@@ -60,7 +60,7 @@ def main():
 
     attention = attn_mlir.attention
     expect_error("expected descale to be three arrays", lambda: attention(q, k, v, descale=descales[:2]))
-    expect_error("expected inputs of f8E4M3FN or f8E5M2 with descale, got f32", lambda: attention(*(x.astype(np.float32) for x in (q, k, v)), descale=descales))
+    expect_error("expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got f32", lambda: attention(*(x.astype(np.float32) for x in (q, k, v)), descale=descales))
     expect_error("key_descale: expected f32 of (1,) or (2, 2), got f32 of (4,)", lambda: attention(q, k, v, descale=(descales[0], np.ones(4, np.float32), descales[0])))
     expect_error("expected no bias with descale", lambda: attention(q, k, v, descale=descales, bias=np.zeros((1, 1, 70, 90), np.float32)))
     expect_error("expected result_dtype f16, bf16 or f32 of inputs of f8E4M3FN, got 'f64'", lambda: attention(q, k, v, result_dtype="f64"))

@@ -79,7 +79,7 @@ class ProbMod(unittest.TestCase):
             "expected out or return_lse with prob_mod, got both": lambda: attn_mlir.attention(
                 q, k, v, prob_mod=keep, return_lse=True, out=(q, q)
             ),
-            "expected inputs of f8E4M3FN or f8E5M2 with descale, got f16": lambda: attn_mlir.attention(
+            "expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got f16": lambda: attn_mlir.attention(
                 q, k, v, prob_mod=keep, descale=[HostArray.of("f32", (1,), [1.0])] * 3
             ),
             r"expected a function of \(probability, b, h, i, j\) as prob_mod, got float": lambda: attn_mlir.attention(q, k, v, prob_mod=0.5),

@@ -526,7 +526,7 @@ void KernelBuilder::addWorkspaces(tile::KernelOp kernel) {
 
 /// True if keys and values have fewer bits than the query.
 static bool widensKeys(OnlineAttentionOp step) {
-  return isFloat8(step.getKey().getType()) &&
+  return isByte(step.getKey().getType()) &&
          !isFloat8(step.getQuery().getType());
 }
 

@@ -66,7 +66,7 @@ Value TiledAttention::getOutput(StringRef name) const {
 
 int64_t TiledAttention::getPadding() const {
   OnlineAttentionOp op = first;
-  return isFloat8(op.getKey().getType()) ? 32 : 16;
+  return isByte(op.getKey().getType()) ? 32 : 16;
 }
 
 int64_t TiledAttention::getPaddedHeadDim() const {
@@ -263,7 +263,7 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
                 "got "
              << schedule;
   Type element = getElementTypeOrSelf(attention.first.getQuery().getType());
-  if (isFloat8(attention.first.getKey().getType()))
+  if (isByte(attention.first.getKey().getType()))
     element = getElementTypeOrSelf(attention.first.getKey().getType());
   if (!element.isF16() && !element.isBF16())
     return attention.first.emitOpError()
@@ -307,10 +307,10 @@ static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
   AttentionDims dims = AttentionDims::get(op);
   std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
                                               {"Dv", dims.valueDim}};
-  if (element.isF32() && isFloat8(op.getKey().getType()))
+  if (element.isF32() && isByte(op.getKey().getType()))
     return op.emitOpError() << "expected a query of f16 or bf16 beside 8-bit "
                                "keys and values on a GPU, got f32";
-  int64_t chunk = isFloat8(op.getKey().getType()) ? 16 : 8;
+  int64_t chunk = isByte(op.getKey().getType()) ? 16 : 8;
   for (auto [name, size] : headDims)
     if (size % chunk != 0)
       return op.emitOpError() << "expected " << name << " to be a multiple of "

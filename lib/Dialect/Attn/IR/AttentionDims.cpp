@@ -61,6 +61,10 @@ bool attn::isFloat8(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(getElementTypeOrSelf(type));
 }
 
+bool attn::isByte(Type type) {
+  return isFloat8(type) || getElementTypeOrSelf(type).isInteger(8);
+}
+
 double attn::getScaleValue(std::optional<APFloat> scale, Value query) {
   if (scale)
     return scale->convertToDouble();

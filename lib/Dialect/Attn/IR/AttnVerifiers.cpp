@@ -61,7 +61,9 @@ static LogicalResult verifyInputs(Operation *self,
   };
   // attention_c2
   Type element = query.getElementType();
-  if (isFloat8(key) && !isFloat8(query) && !element.isF64())
+  // Bytes of floats are no keys of a computation in f64, which widens them all.
+  bool isWide = element.isF64() && isFloat8(key);
+  if (isByte(key) && !isFloat8(query) && !isWide)
     element = key.getElementType();
   if (failed(verifyElementType(self, "key", key, element)) ||
       failed(verifyElementType(self, "value", value, element)))

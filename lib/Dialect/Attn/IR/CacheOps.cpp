@@ -49,10 +49,10 @@ static LogicalResult verifyDescaleOf(AppendOp op, unsigned number) {
   auto pool = cast<ShapedType>(op.getPools()[number].getType());
   auto slots = cast<ShapedType>(op.getSlots().getType());
   Type wide = rows.getElementType();
-  if (!isFloat8(pool) || !(wide.isF16() || wide.isBF16() || wide.isF32()))
+  if (!isByte(pool) || !(wide.isF16() || wide.isBF16() || wide.isF32()))
     return op.emitOpError()
-           << "expected rows of f16, bf16 or f32 and a pool of f8E4M3FN or "
-              "f8E5M2 with descale, got "
+           << "expected rows of f16, bf16 or f32 and a pool of f8E4M3FN, "
+              "f8E5M2 or i8 with descale, got "
            << wide << " and " << pool.getElementType();
   Type type = op.getDescale(number).getType();
   if (slots.getRank() == 1 && cast<ShapedType>(type).getRank() != 1)
@@ -76,7 +76,7 @@ static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
            << "expected " << name << " to have rank " << slots.getRank() + 2
            << " for slots of rank " << slots.getRank() << ", got " << rows;
   // append_c4
-  if (op.getDescales().empty() && (isFloat8(pool) || isFloat8(rows)) &&
+  if (op.getDescales().empty() && (isByte(pool) || isByte(rows)) &&
       rows.getElementType() != pool.getElementType())
     return op.emitOpError()
            << "expected " << name << " of " << pool.getElementType()

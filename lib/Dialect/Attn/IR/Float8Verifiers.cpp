@@ -38,9 +38,9 @@ LogicalResult attn::verifyDescales(AttentionOp op, const AttentionDims &dims) {
   OperandRange descales = op.getDescales();
   if (descales.empty())
     return success();
-  if (!isFloat8(op.getKey().getType()))
+  if (!isByte(op.getKey().getType()))
     return op.emitOpError()
-           << "expected inputs of f8E4M3FN or f8E5M2 with descale, got "
+           << "expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got "
            << getElementTypeOrSelf(op.getKey().getType());
   bool scalesQuery = isFloat8(op.getQuery().getType());
   if (scalesQuery && descales.size() != 3)

@@ -146,7 +146,7 @@ LogicalResult GradBuilder::checkResults() {
 }
 
 LogicalResult GradBuilder::checkOperands() {
-  if (isFloat8(attention.getKey().getType()))
+  if (isByte(attention.getKey().getType()))
     return attention.emitOpError()
            << "expected inputs of at least 16 bits for a backward, got "
            << getElementTypeOrSelf(attention.getKey().getType());

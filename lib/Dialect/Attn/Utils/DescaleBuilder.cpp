@@ -72,22 +72,41 @@ Value attn::sliceDescale(OpBuilder &builder, Location loc, Value descale,
       ArrayRef<OpFoldResult>{one, one}, ArrayRef<OpFoldResult>{one, one});
 }
 
+/// The integer nearest to `number`, an f32 from -128 to 127 or NaN, which gives
+/// 0; ties go to the even one. The last bit of `one_and_a_half`, 1.5 * 2^23, is
+/// 1: a sum with it has the integer in its lowest byte.
+static Value roundToByte(OpBuilder &builder, Location loc, Value number,
+                         Value oneAndAHalf) {
+  Value sum = arith::AddFOp::create(builder, loc, number, oneAndAHalf);
+  Value isNumber = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::ORD, number, number);
+  sum = arith::SelectOp::create(builder, loc, isNumber, sum, oneAndAHalf);
+  Value bits =
+      arith::BitcastOp::create(builder, loc, builder.getI32Type(), sum);
+  return arith::TruncIOp::create(builder, loc, builder.getI8Type(), bits);
+}
+
 Value attn::quantize(OpBuilder &builder, Location loc, Value number,
                      Value descale, Type to) {
   Type f32 = builder.getF32Type();
   if (number.getType() != f32)
     number = arith::ExtFOp::create(builder, loc, f32, number);
   Value result = arith::DivFOp::create(builder, loc, number, descale);
-  APFloat largest =
-      APFloat::getLargest(cast<FloatType>(to).getFloatSemantics());
-  double limit = largest.convertToDouble();
-  auto bound = [&](double value) -> Value {
+  auto floatType = dyn_cast<FloatType>(to);
+  double least = -128, most = 127;
+  if (floatType) {
+    most = APFloat::getLargest(floatType.getFloatSemantics()).convertToDouble();
+    least = -most;
+  }
+  auto constant = [&](double value) -> Value {
     return arith::ConstantOp::create(builder, loc,
                                      builder.getF32FloatAttr(value));
   };
-  result = arith::MinimumFOp::create(builder, loc, result, bound(limit));
-  result = arith::MaximumFOp::create(builder, loc, result, bound(-limit));
-  return arith::TruncFOp::create(builder, loc, to, result);
+  result = arith::MinimumFOp::create(builder, loc, result, constant(most));
+  result = arith::MaximumFOp::create(builder, loc, result, constant(least));
+  if (floatType)
+    return arith::TruncFOp::create(builder, loc, to, result);
+  return roundToByte(builder, loc, result, constant(0x1.8p23));
 }
 
 Value attn::getValueDescale(AttentionOp op) {

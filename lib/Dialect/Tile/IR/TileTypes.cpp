@@ -76,12 +76,13 @@ int64_t SharedType::getSwizzleFor(int64_t bytes) {
 }
 
 static bool isByteType(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  return isa<Float8E4M3FNType, Float8E5M2Type>(type) || type.isInteger(8);
 }
 
-/// What tensor cores multiply: 8-bit types, f16, bf16, and f32 as tf32.
+/// What tensor cores multiply: 8-bit floats, f16, bf16, and f32 as tf32.
 static bool isOperandType(Type type) {
-  return isByteType(type) || type.isF16() || type.isBF16() || type.isF32();
+  return (isByteType(type) && !type.isInteger()) || type.isF16() ||
+         type.isBF16() || type.isF32();
 }
 
 static constexpr const char *kOperandTypes =
@@ -106,8 +107,9 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (shape.size() != 2 && shape.size() != 3)
     return emitError() << "expected rows x cols or stages x rows x cols, got "
                        << shape.size() << " dimensions";
-  if (!isOperandType(element))
-    return emitError() << "expected " << kOperandTypes << " elements, got "
+  // Of i8 an operand is made on the way to registers.
+  if (!isOperandType(element) && !isByteType(element))
+    return emitError() << "expected i8, " << kOperandTypes << " elements, got "
                        << element;
   if (swizzle != 32 && swizzle != 64 && swizzle != 128)
     return emitError() << "expected swizzle to be 32, 64 or 128 bytes, got "

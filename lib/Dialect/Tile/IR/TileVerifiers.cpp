@@ -303,6 +303,10 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
   if (other != element && !widens(other, b))
     return op->emitOpError() << "expected a and b of one element type, got "
                              << other << " and " << element;
+  if (other.isInteger())
+    return op->emitOpError()
+           << "expected a of f16 or bf16 beside b of " << element << ", got "
+           << other;
   if (acc.getLayout() != FragmentType::getProductLayout(element, transposed))
     return op->emitOpError()
            << "expected acc to be an accumulator, or quads of an 8-bit b [k, "
@@ -372,7 +376,7 @@ LogicalResult MmaOp::verify() {
 LogicalResult MmaAsyncOp::verify() {
   FragmentType result = getResult().getType();
   SharedType b = getB().getType();
-  if (b.getElementBytes() > 2)
+  if (b.getElementBytes() > 2 || b.getElementType().isInteger())
     return emitOpError() << "expected operands of f8E4M3FN, f8E5M2, f16 or "
                             "bf16, got "
                          << b;

@@ -10,9 +10,18 @@ func.func @none(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf16>, %vp: tensor<
 // -----
 
 // append_c1
-func.func @integers(%k: tensor<4x2x64xi8>, %kp: tensor<8x2x16x64xi8>, %s: tensor<4xi32>) {
-  // expected-error @+1 {{'pools' must be variadic of 4D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32 or f64 values, but got 'tensor<8x2x16x64xi8>'}}
-  %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xi8> into tensor<8x2x16x64xi8>
+func.func @integers(%k: tensor<4x2x64xi16>, %kp: tensor<8x2x16x64xi16>, %s: tensor<4xi32>) {
+  // expected-error @+1 {{'pools' must be variadic of 4D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32, f64 or i8 values, but got 'tensor<8x2x16x64xi16>'}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xi16> into tensor<8x2x16x64xi16>
+  return
+}
+
+// -----
+
+// append_c4
+func.func @rounded(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xi8>, %s: tensor<4xi32>) {
+  // expected-error @+1 {{expected rows #0 of 'i8', that of its pool, since nothing is rounded to 8 bits without descale or from them, got 'f16'}}
+  %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xi8>
   return
 }
 
@@ -102,7 +111,7 @@ func.func @descales(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf8E4M3FN>, %s:
 
 // append_c5
 func.func @wide_pool(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xbf16>, %s: tensor<4xi32>, %d: tensor<1xf32>) {
-  // expected-error @+1 {{expected rows of f16, bf16 or f32 and a pool of f8E4M3FN or f8E5M2 with descale, got 'f16' and 'bf16'}}
+  // expected-error @+1 {{expected rows of f16, bf16 or f32 and a pool of f8E4M3FN, f8E5M2 or i8 with descale, got 'f16' and 'bf16'}}
   %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) descale(%d : tensor<1xf32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xbf16>
   return
 }

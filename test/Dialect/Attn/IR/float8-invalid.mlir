@@ -66,7 +66,7 @@ func.func @two(%q: !q, %d: tensor<1xf32>) {
 
 !q = tensor<2x4x8x32xf16>
 func.func @wide(%q: !q, %d: tensor<1xf32>) {
-  // expected-error @+1 {{expected inputs of f8E4M3FN or f8E5M2 with descale, got 'f16'}}
+  // expected-error @+1 {{expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got 'f16'}}
   %o = attn.attention %q, %q, %q descale(%d, %d, %d : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) : !q, !q, !q -> !q
   return
 }
@@ -151,7 +151,7 @@ func.func @cache_f64(%q: !q, %k: !k) {
 !q = tensor<2x4x8x32xf16>
 !k = tensor<2x2x8x32xf16>
 func.func @cache_wide(%q: !q, %k: !k, %d: tensor<1xf32>) {
-  // expected-error @+1 {{expected inputs of f8E4M3FN or f8E5M2 with descale, got 'f16'}}
+  // expected-error @+1 {{expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got 'f16'}}
   %o = attn.attention %q, %k, %k descale(%d, %d : tensor<1xf32>, tensor<1xf32>) : !q, !k, !k -> !q
   return
 }
@@ -163,5 +163,32 @@ func.func @cache_wide(%q: !q, %k: !k, %d: tensor<1xf32>) {
 func.func @cache_descale(%q: !q, %k: !k, %d: tensor<1xf32>, %e: tensor<2x4xf32>) {
   // expected-error @+1 {{the descale of value}}
   %o = attn.attention %q, %k, %k descale(%d, %e : tensor<1xf32>, tensor<2x4xf32>) : !q, !k, !k -> !q
+  return
+}
+
+// -----
+
+// attention_c1
+func.func @query(%q: tensor<1x2x16x32xi8>) {
+  // expected-error @+1 {{operand #0 must be 4D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32 or f64 values, but got 'tensor<1x2x16x32xi8>'}}
+  %o = attn.attention %q, %q, %q : tensor<1x2x16x32xi8>, tensor<1x2x16x32xi8>, tensor<1x2x16x32xi8> -> tensor<1x2x16x32xf16>
+  return
+}
+
+// -----
+
+// attention_c2
+func.func @mixed(%q: tensor<1x2x16x32xf16>, %k: tensor<1x2x16x32xi8>, %v: tensor<1x2x16x32xf8E4M3FN>) {
+  // expected-error @+1 {{expected element type of value to be 'i8', got 'f8E4M3FN'}}
+  %o = attn.attention %q, %k, %v : tensor<1x2x16x32xf16>, tensor<1x2x16x32xi8>, tensor<1x2x16x32xf8E4M3FN> -> tensor<1x2x16x32xf16>
+  return
+}
+
+// -----
+
+// attention_c2
+func.func @beside_bytes(%q: tensor<1x2x16x32xf8E4M3FN>, %k: tensor<1x2x16x32xi8>) {
+  // expected-error @+1 {{expected element type of key to be 'f8E4M3FN', got 'i8'}}
+  %o = attn.attention %q, %k, %k : tensor<1x2x16x32xf8E4M3FN>, tensor<1x2x16x32xi8>, tensor<1x2x16x32xi8> -> tensor<1x2x16x32xf16>
   return
 }

@@ -177,3 +177,33 @@ attn_tile.kernel @wgmma_widened(%a: !attn_tile.fragment<64x64xbf16, operand_a>) 
   %s = attn_tile.mma_async %a, %b transpose_b : !attn_tile.fragment<64x64xbf16, operand_a>, !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64> -> !attn_tile.fragment<64x64xf32, accumulator>
   attn_tile.return
 }
+
+// -----
+
+// No product of integers.
+attn_tile.kernel @integers() warps(1) {
+  %a = attn_tile.alloc : !attn_tile.shared<16x32xi8, swizzle = 32>
+  %b = attn_tile.alloc : !attn_tile.shared<16x32xi8, swizzle = 32>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x16xf32, accumulator>
+  // expected-error @below {{expected a of f16 or bf16 beside b of 'i8', got 'i8'}}
+  %s = attn_tile.mma %a, %b transpose_b, %zero : !attn_tile.shared<16x32xi8, swizzle = 32>, !attn_tile.shared<16x32xi8, swizzle = 32>, !attn_tile.fragment<16x16xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @operand() warps(1) {
+  %a = attn_tile.alloc : !attn_tile.shared<16x32xi8, swizzle = 32>
+  // expected-error @below {{expected f8E4M3FN, f8E5M2, f16, bf16 or f32 elements, got 'i8'}}
+  %f = attn_tile.load_operand %a : !attn_tile.shared<16x32xi8, swizzle = 32> -> !attn_tile.fragment<16x32xi8, operand_a>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @wgmma_integers(%a: !attn_tile.fragment<64x64xbf16, operand_a>) warps(4) {
+  %b = attn_tile.alloc : !attn_tile.shared<64x64xi8, swizzle = 64>
+  // expected-error @below {{expected operands of f8E4M3FN, f8E5M2, f16 or bf16, got '!attn_tile.shared<64x64xi8, swizzle = 64>'}}
+  %s = attn_tile.mma_async %a, %b transpose_b : !attn_tile.fragment<64x64xbf16, operand_a>, !attn_tile.shared<64x64xi8, swizzle = 64> -> !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}

@@ -21,7 +21,7 @@ attn_tile.kernel @terminator() warps(4) {
 
 // -----
 
-// expected-error @below {{expected f8E4M3FN, f8E5M2, f16, bf16 or f32 elements, got 'f64'}}
+// expected-error @below {{expected i8, f8E4M3FN, f8E5M2, f16, bf16 or f32 elements, got 'f64'}}
 func.func private @element(!attn_tile.shared<64x64xf64, swizzle = 128>)
 
 // -----

@@ -59,6 +59,10 @@ mlir::FloatType getScoreType(mlir::Value query);
 /// True for tensors, and elements, of f8E4M3FN and f8E5M2.
 bool isFloat8(mlir::Type type);
 
+/// True for those and i8: what keys and values may be beside a query of more
+/// bits.
+bool isByte(mlir::Type type);
+
 /// `scale`, or 1/sqrt(D) of `query` (attention_c13).
 double getScaleValue(std::optional<llvm::APFloat> scale, mlir::Value query);
 

@@ -22,9 +22,14 @@ class Attn_Op<string mnemonic, list<Trait> traits = []> :
 
 // Element types of query, key and value. f64 exists for reference runs.
 def Attn_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
-// What attention takes: 8-bit types are multiplied, and never computed.
+// What attention takes: 8-bit types are multiplied, and nothing is computed of
+// them.
 def Attn_Input : AnyTypeOf<[F8E4M3FN, F8E5M2, F16, BF16, F32, F64],
     "f8E4M3FN, f8E5M2, f16, bf16, f32 or f64">;
+// What a cache may hold beside a query of more bits: also integers, which stand
+// for their product with a descale.
+def Attn_Stored : AnyTypeOf<[F8E4M3FN, F8E5M2, F16, BF16, F32, F64, I8],
+    "f8E4M3FN, f8E5M2, f16, bf16, f32, f64 or i8">;
 // Running statistics, scores and LSE.
 def Attn_Acc : AnyTypeOf<[F32, F64], "f32 or f64">;
 // Lengths of sequences, entries of tables.

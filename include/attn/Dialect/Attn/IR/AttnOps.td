@@ -133,8 +133,8 @@ def AttentionOp : Attn_Op<"attention", [
   }];
   let arguments = (ins
     Attn_Tensor<Attn_Input, 4>:$query,
-    Attn_Tensor<Attn_Input, 4>:$key,
-    Attn_Tensor<Attn_Input, 4>:$value,
+    Attn_Tensor<Attn_Stored, 4>:$key,
+    Attn_Tensor<Attn_Stored, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
     Optional<Attn_Tensor<Attn_Float, 1>>:$sink,
     Variadic<Attn_Descale>:$descales,
@@ -245,8 +245,8 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
   }];
   let arguments = (ins
     Attn_Tensor<Attn_Input, 4>:$query,
-    Attn_Tensor<Attn_Input, 4>:$key,
-    Attn_Tensor<Attn_Input, 4>:$value,
+    Attn_Tensor<Attn_Stored, 4>:$key,
+    Attn_Tensor<Attn_Stored, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
     Optional<Attn_Tensor<Attn_Int, 1>>:$keyLengths,
     Variadic<Index>:$offsets,

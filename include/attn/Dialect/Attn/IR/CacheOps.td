@@ -30,9 +30,9 @@ def PagedOp : Attn_Op<"paged", [
         : tensor<?x8x16x128xbf16>[tensor<?x?xi32>] -> tensor<?x8x?x128xbf16>
     ```
   }];
-  let arguments = (ins Attn_Tensor<Attn_Input, 4>:$pool,
+  let arguments = (ins Attn_Tensor<Attn_Stored, 4>:$pool,
                        Attn_Tensor<Attn_Int, 2>:$table);
-  let results = (outs Attn_Tensor<Attn_Input, 4>:$result);
+  let results = (outs Attn_Tensor<Attn_Stored, 4>:$result);
   let assemblyFormat = [{
     $pool `[` $table `]` attr-dict
     `:` type($pool) `[` type($table) `]` `->` type($result)
@@ -61,11 +61,10 @@ def AppendOp : Attn_Op<"append", [
 
     Wider rows become those of pools of 8 bits with `descale`, one for each
     pool: what is stored is row / descale, no further than the largest finite
-    number, so that descale * pool stands for the row, as in an attention with
-    that descale. Each is [1], or [B, Hkv] with slots [B, M].
+    number (-128 and 127 of i8), so that descale * pool stands for the row, as in
+    an attention with that descale. Each is [1], or [B, Hkv] with slots [B, M].
 
-    Keys and values have slots, pages
-    and heads in common. Results are the pools with the new rows; a cache
+    Keys and values have slots, pages and heads in common. Results are the pools with the new rows; a cache
     [B, Hkv, N, D] is a pool with a page for each batch.
 
     The destination style says that a pool is written in place, not copied. On a
@@ -78,13 +77,13 @@ def AppendOp : Attn_Op<"append", [
           into tensor<?x8x16x128xbf16>, tensor<?x8x16x128xbf16>
     ```
   }];
-  let arguments = (ins Variadic<AnyTypeOf<[Attn_Tensor<Attn_Input, 3>,
-                                           Attn_Tensor<Attn_Input, 4>]>>:$rows,
-                       Variadic<Attn_Tensor<Attn_Input, 4>>:$pools,
+  let arguments = (ins Variadic<AnyTypeOf<[Attn_Tensor<Attn_Stored, 3>,
+                                           Attn_Tensor<Attn_Stored, 4>]>>:$rows,
+                       Variadic<Attn_Tensor<Attn_Stored, 4>>:$pools,
                        AnyTypeOf<[Attn_Tensor<Attn_Int, 1>,
                                   Attn_Tensor<Attn_Int, 2>]>:$slots,
                        Variadic<Attn_Descale>:$descales);
-  let results = (outs Variadic<Attn_Tensor<Attn_Input, 4>>:$results);
+  let results = (outs Variadic<Attn_Tensor<Attn_Stored, 4>>:$results);
   let assemblyFormat = [{
     $rows `into` $pools `slots` `(` $slots `:` type($slots) `)`
     (`descale` `(` $descales^ `:` type($descales) `)`)? attr-dict

@@ -34,9 +34,9 @@ def SelectHeadsOp : Attn_Op<"select_heads", [
         : tensor<?x4x?x128xbf16>[tensor<32xi32>] -> tensor<?x32x?x128xbf16>
     ```
   }];
-  let arguments = (ins Attn_Tensor<Attn_Input, 4>:$source,
+  let arguments = (ins Attn_Tensor<Attn_Stored, 4>:$source,
                        Attn_Tensor<Attn_Int, 1>:$map);
-  let results = (outs Attn_Tensor<Attn_Input, 4>:$result);
+  let results = (outs Attn_Tensor<Attn_Stored, 4>:$result);
   let assemblyFormat = [{
     $source `[` $map `]` attr-dict
     `:` type($source) `[` type($map) `]` `->` type($result)
