@@ -16,12 +16,15 @@
 #include "Shapes.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Reference/Element.h"
 #include "attn/Reference/Random.h"
 #include "attn/Runtime/Npy.h"
 #include "attn/Support/Format.h"
 #include "attn/Target/CPU/CpuJit.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -423,7 +423,7 @@ struct MmaLowering : TileOpLowering<MmaOp> {
     bool widens = element != bType.getElementType();
     int64_t kBlocks =
         (rowsAreN ? bType.getCols() : bType.getRows()) / getBlockK(element);
-    if (getOperandName(bType.getElementType()).empty())
+    if (getOperandName(element).empty())
       return rewriter.notifyMatchFailure(op, "no mma.sync of its elements");
     if (colBlocks % 2 != 0)
       return rewriter.notifyMatchFailure(op,

@@ -9,12 +9,18 @@ from attn_mlir.runtime.host_array import HostArray, decode_float8, round_to
 from ragged import DEVICES, attend, normal
 
 generator = random.Random(3)
-NAN = {"f8E4M3FN": 0x7F, "f8E5M2": 0x7E}
+#: What nobody may read: NaN, and the largest integer.
+NAN = {"f8E4M3FN": 0x7F, "f8E5M2": 0x7E, "i8": 0x80}
+
+
+def decode(code, dtype):
+    """The number of a byte."""
+    return decode_float8(code, dtype) if dtype != "i8" else float(code - 256 * (code > 127))
 
 
 def stored(dtype, shape, kept=None, width=1):
-    """Bytes of magnitudes around 1, subnormal ones among them; NaN in rows of `width` that `kept` does not hold."""
-    magnitudes = {"f8E4M3FN": (0, 0x48), "f8E5M2": (0, 0x44)}[dtype]
+    """Bytes of magnitudes around 1, subnormal ones among them, or any integers; NaN in rows of `width` that `kept` does not hold."""
+    magnitudes = {"f8E4M3FN": (0, 0x48), "f8E5M2": (0, 0x44), "i8": (0, 0x80)}[dtype]
     codes = [generator.choice((0, 128)) + generator.randrange(*magnitudes) for _ in range(math.prod(shape))]
     codes = [code if kept is None or i // width in kept else NAN[dtype] for i, code in enumerate(codes)]
     return HostArray(dtype, shape, bytearray(codes))
@@ -57,7 +63,16 @@ class Cache8(unittest.TestCase):
             ({"k_scale": 0.5}, [lambda b, h: 0.5, lambda b, h: 1.0]),
             ({"k_scale": k_heads, "v_scale": v_heads}, of_heads),
         )
-        for (dtype, kind), (options, scales), tokens in zip((("f16", "f8E4M3FN"), ("bf16", "f8E4M3FN"), ("f16", "f8E5M2"), ("bf16", "f8E5M2")), given[::-1] + given, (1, 3, 1, 2)):
+        small = {"k_scale": 0.01, "v_scale": 0.02}, [lambda b, h: 0.01, lambda b, h: 0.02]
+        cases = (
+            ("f16", "f8E4M3FN", given[2], 1),
+            ("bf16", "f8E4M3FN", given[1], 3),
+            ("f16", "f8E5M2", given[0], 1),
+            ("bf16", "f8E5M2", given[0], 2),
+            ("f16", "i8", small, 1),
+            ("bf16", "i8", small, 2),
+        )
+        for dtype, kind, (options, scales), tokens in cases:
             pools, query = self.pools(kind), normal(dtype, 4, self.heads, tokens, self.dim)
             for where in DEVICES:
                 with self.subTest(dtype=dtype, kind=kind, tokens=tokens, **where):
@@ -111,7 +126,7 @@ class Cache8(unittest.TestCase):
         identity = [1.0 if i == d else 0.0 for i in range(dim) for d in range(dim)]
         for kind in NAN:
             cache = HostArray(kind, (1, 1, 1, dim), bytearray(range(256)))
-            numbers = [decode_float8(code, kind) for code in range(256)]
+            numbers = [decode(code, kind) for code in range(256)]
             zeros = HostArray(kind, (1, 1, 1, dim), bytearray(256))
             for dtype in ("f16", "bf16"):
                 query, zero = HostArray.of(dtype, (1, 1, dim, dim), identity), HostArray.of(dtype, (1, 1, 1, dim), [0.0] * dim)
@@ -137,6 +152,7 @@ class Cache8(unittest.TestCase):
             (lambda: attn_mlir.decode(query, pools[0], other[1], table, lengths), "value: expected dtype f8E4M3FN, that of key, got f8E5M2"),
             (lambda: attn_mlir.decode(query, *pools, table, lengths, k_scale=three), r"key_descale: expected f32 of \(1,\) or \(4, 2\), got f32 of \(3,\)"),
             (lambda: attn_mlir.attention(query, query, query, descale=(three, three)), "expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got f16"),
+            (lambda: attn_mlir.attention(HostArray("i8", query.shape, bytearray(query.shape[0] * self.heads * self.dim)), contiguous, contiguous), "query: expected dtype .*, got i8"),
             (lambda: attn_mlir.attention(query, contiguous, contiguous, descale=(one,) * 3), "beside a query of f16, got three"),
         )
         for call, message in wrong:
