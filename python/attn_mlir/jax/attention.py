@@ -171,15 +171,15 @@ def attend(
     score, seen = (part.record if part else "" for part in parts)
     scale = None if options.scale is None else float(options.scale)
     options = dataclasses.replace(options, scale=scale, score=score, mask=seen)
-    arrays = (query, key, value, bias, tuple(maps.values()), *reads)
+    given = (query, key, value, bias, tuple(maps.values()), *reads)
     if output_mod is None:
-        return differentiable(*arrays, options)
+        return differentiable(*given, options)
     check_output_mod(output_mod)
     output = traced_output(output_mod, (*sizes[:3], specs["value"].shape[3]))
     changed = jaxpr_of_output(output_mod, query)
     if jax.device_count() > 1:
-        return behind(options, arrays, *changed)
-    return stored(options, output.record, changed[0], arrays, tuple(map(jnp.asarray, output.arrays)), changed[1])
+        return behind(options, given, *changed)
+    return stored(options, output.record, changed[0], given, tuple(map(jnp.asarray, output.arrays)), changed[1])
 
 
 def behind(options: Options, arrays: tuple, jaxpr: Any, constants: tuple[Array, ...]) -> tuple[Array, Any]:
@@ -192,9 +192,11 @@ def behind(options: Options, arrays: tuple, jaxpr: Any, constants: tuple[Array, 
 def stored(options: Options, record: str, jaxpr: Any, arrays: tuple, reads: tuple[Array, ...], constants: tuple[Array, ...]):
     """The same by the kernel, which reads `reads`; with gradients by XLA."""
     del jaxpr, constants
-    query, key, value, bias, *rest = arrays
+    query, key, value, bias, maps, score_reads, mask_reads = arrays
     options = dataclasses.replace(options, output=record)
-    found = call(FORWARD, options.results, options, *rest, query=query, key=key, value=value, bias=bias, output_reads=reads)
+    found = call(
+        FORWARD, options.results, options, maps, score_reads, mask_reads, reads, query=query, key=key, value=value, bias=bias
+    )  # fmt: skip
     return found[0], found[1] if len(found) > 1 else None
 
 
