@@ -258,14 +258,8 @@ def view_of_torch(tensor: Any, torch: Any, name: str) -> ArrayView:
     return ArrayView(dtype, shape, strides, tensor.data_ptr(), device.type, device.index or 0, tensor)
 
 
-@functools.lru_cache(maxsize=None)
-def name_of_torch_dtype(dtype: Any) -> Optional[str]:
-    """In MLIR; None of one that no kernel has."""
-    return TORCH_DTYPES.get(str(dtype).rpartition(".")[2])
-
-
 def dtype_of_torch(tensor: Any, name: str) -> str:
-    dtype = name_of_torch_dtype(tensor.dtype)
+    dtype = TORCH_DTYPES.get(str(tensor.dtype).removeprefix("torch."))
     if dtype is None:
         raise BindingError(f"{name}: expected dtype {', '.join(dict.fromkeys(TORCH_DTYPES.values()))}, got {tensor.dtype}")
     return dtype

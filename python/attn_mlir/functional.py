@@ -21,7 +21,7 @@ from .mask.outputs import trace_output
 from .mask.tracing import Traced
 from .probabilities import changed_attention
 from .problem import AttentionProblem, bias_shape, float_text
-from .rotary import check_alone, rotary_arrays, rotary_field
+from .rows import RowChanges
 
 Normalization = Union[str, tuple[str, float]]
 
@@ -56,6 +56,8 @@ def attention(
     result_dtype: Optional[str] = None,
     descale: Optional[Sequence[Any]] = None,
     head_map: Any = None,
+    qk_norm: Any = None,
+    qk_norm_epsilon: float = 1e-6,
     rotary: Any = None,
     rotary_interleaved: bool = False,
     rotary_positions: Any = None,
@@ -71,6 +73,8 @@ def attention(
         each [1] or [B, Hkv]. With it there is no bias.
       head_map: [Hq], i32 or i64: the head of key and value for each query head, in any order and groups; or a pair of such, of key and of value, which may then have
         different numbers of heads. Read when the kernel runs; an entry that is no head counts as the last one.
+      qk_norm: (weight of query, weight of key), [D] of floats each, or None for ones: rows of query and key are divided by the root of the mean of their squares plus
+        qk_norm_epsilon and multiplied by these, before rotary. In f32, rounded once.
       rotary: (cos, sin), [positions, r/2] each, of floats: rotary embedding of the first r columns of query and key, of which m and m + r/2 are a pair, with rotary_interleaved 2m and
         2m + 1. Key j is at position j, and the last query at that of the last key; or rotary_positions are (those of query [1 or B, M], those of key [1 or B, N]), i32 or i64, either None
         for 0, 1, ...; one that the tables do not have counts as the last. Turned in f32 and rounded once.
@@ -115,8 +119,10 @@ def attention(
     heads has its own, on a CPU one row, up to 16, 32 and 64 have. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
-    check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
-    check_alone(rotary, prob_mod=prob_mod, head_map=head_map, descale=descale)
+    rows = RowChanges(qk_norm, qk_norm_epsilon, rotary, rotary_interleaved, rotary_positions)
+    rows.check_alone(prob_mod=prob_mod, head_map=head_map, descale=descale)
+    changes = rows.arrays(query, key, key_lengths)
+    check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink, **changes)
     mask_mod = with_blocks(mask_mod, block_mask)
     if prob_mod is not None:
         if head_map is not None:
@@ -129,16 +135,16 @@ def attention(
     more = {**descale_arrays(descale), "key_lengths": key_lengths, "query_lengths": query_lengths}
     more.update(head_map_arrays(head_map))
     more.update(dropout_arrays(query, dropout, seed, offset))
-    more.update(rotary_arrays(query, key, rotary, rotary_positions, key_lengths))
+    more.update(changes)
     call = Call(query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named, FLOAT8 + FLOATS, BYTES)
     text = normalization_text(normalization)
     for name, is_given in (("return_lse", return_lse), ("sink", sink is not None)):
         if is_given and text != "softmax":
             raise BindingError(f"expected no {name} with normalization {normalization!r}")
-    fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype), *rotary_field(call.named, rotary_interleaved))
+    fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype))
     more_fields, read = call.change_output(output_mod)
-    return call.run(read, fields + more_fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
+    return call.run(read, (*fields, *rows.fields(call.named), *more_fields), target, device, {"allow_tf32": allow_tf32}, cache, out)
 
 
 def attention_backward(

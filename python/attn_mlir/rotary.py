@@ -27,7 +27,9 @@ def rotary_arrays(query: Any, key: Any, rotary: Any, positions: Any, lengths: An
     if positions is None and lengths is not None:
         raise BindingError("expected rotary_positions with key_lengths: by default the last query is at the position of the last key")
     arrays = dict(zip(TABLES, rotary))
-    rows, keys = (view_of(array, name).shape[2] for name, array in (("query", query), ("key", key)))
+    shapes = [array.shape if hasattr(array, "shape") else view_of(array, name).shape for name, array in (("query", query), ("key", key))]
+    # Another rank is a message of who checks query and key.
+    rows, keys = (shape[2] if len(shape) == 4 else 0 for shape in shapes)
     if positions is None and rows > keys:
         raise BindingError(f"expected rotary_positions, or at most as many queries as keys, got {rows} and {keys}")
     if positions is None and rows < keys:
@@ -41,8 +43,8 @@ def range_like(array: Any, begin: int, end: int) -> Any:
     module = library_of(array)
     if module == "torch":
         return sys.modules["torch"].arange(begin, end, device=array.device)[None]
-    if module == "cupy":
-        return sys.modules[module].arange(begin, end)[None]
+    if module in ("cupy", "jax"):
+        return getattr(sys.modules[module], "numpy", sys.modules[module]).arange(begin, end)[None]
     if view_of(array).device == "cpu":
         return HostArray.of("i64", (1, end - begin), list(range(begin, end)))
     raise BindingError(f"expected rotary_positions beside arrays of {type(array).__name__}")
@@ -79,53 +81,68 @@ def rotary_field(named: Mapping[str, ArrayView], interleaved: bool) -> tuple:
     return ("rotary", (cos.dtype, cos.shape[1], bool(interleaved), *positions))
 
 
-def check_alone(rotary: Any, **others: Any):
-    """A rotation is not combined with these."""
-    for name, other in others.items():
-        if rotary is not None and other is not None:
-            raise BindingError(f"expected no {name} with rotary, got one: turn query and key before, by attn_mlir.rotary.rotate")
+def check_alone(name: str, change: Any, **others: Any):
+    """A rotation or a norm is not combined with these."""
+    for other, given in others.items():
+        if change is not None and given is not None:
+            by = "attn_mlir.rotary.rotate" if name == "rotary" else "attn_mlir.norms.norm"
+            raise BindingError(f"expected no {other} with {name}, got one: change query and key before, by {by}")
 
 
-def rotary_lines(field: tuple, tensor: Any, types: Mapping[str, str]) -> tuple[dict[str, str], list[str], str]:
-    """The types of more arguments, the lines that turn query and key, and the operands of the attention. `tensor` gives the type of sizes."""
+def rotary_lines(field: tuple, tensor: Any, operands: tuple[str, str], types: Mapping[str, str]) -> tuple[dict[str, str], list[str], tuple[str, str]]:
+    """The types of more arguments, the lines that turn query and key, `operands`, and the names of what these give. `tensor` gives the type of sizes."""
     dtype, columns, interleaved, *positions = field
     table = tensor(("R", columns), dtype)
     arguments = dict.fromkeys(TABLES, table)
     lines = []
-    for operand, name, rows, of in zip(("query", "key"), POSITIONS, ("M", "N"), positions):
+    for operand, source, name, rows, of in zip(("query", "key"), operands, POSITIONS, ("M", "N"), positions):
         clause = ""
         if of is not None:
             arguments[name] = tensor((of[0], rows), of[1])
             clause = f" positions(%{name} : {arguments[name]})"
         pairs = "interleaved" if interleaved else "halves"
-        lines.append(f"  %{operand}_turned = attn.rotary %{operand}, %cos, %sin {pairs}{clause} columns [0, {2 * columns}] : {types[operand]}, {table}\n")
-    return arguments, lines, "%query_turned, %key_turned, %value"
+        lines.append(f"  %{operand}_turned = attn.rotary {source}, %cos, %sin {pairs}{clause} columns [0, {2 * columns}] : {types[operand]}, {table}\n")
+    return arguments, lines, ("%query_turned", "%key_turned")
 
 
 def rotate(x: Any, cos: Any, sin: Any, *, interleaved: bool = False, positions: Any = None, inverse: bool = False) -> Any:
-    """x [B, H, N, D] with the first columns of its rows turned, computed in f32 (f64) and rounded once: an array of NumPy or torch.
+    """x [B, H, N, D] with the first columns of its rows turned, computed in f32 (f64) and rounded once: an array of NumPy, torch or JAX. The latter two know its gradients.
 
-    cos, sin: [positions, r/2], of the positions 0, 1, ..., or those in `positions` [N] or [B, N]. Of the r columns, m and m + r/2 are a pair, with
-    `interleaved` 2m and 2m + 1. `inverse` turns back, which is what gradients with respect to turned rows need.
+    cos, sin: [positions, r/2], of the positions 0, 1, ..., or those in `positions` [N] or [B, N], of which one that the tables do not have counts as the last. Of the r columns,
+    m and m + r/2 are a pair, with `interleaved` 2m and 2m + 1. `inverse` turns back, which is what gradients with respect to turned rows need.
     """
-    if hasattr(x, "double") and hasattr(cos, "double"):  # of torch
-        torch = sys.modules["torch"]
-        wide = torch.float64 if x.dtype == torch.float64 else torch.float32
-        source, tables = x.to(wide), [cos.to(wide), sin.to(wide)]
-        result = source.clone()
-    else:
-        import numpy as np
-
-        wide = np.float64 if x.dtype == np.float64 else np.float32
-        source, tables = np.asarray(x).astype(wide), [np.asarray(table).astype(wide) for table in (cos, sin)]
-        result = source.copy()
-    rows, columns = x.shape[2], 2 * cos.shape[1]
-    taken = [table[:rows] if positions is None else table[positions] for table in tables]
+    rows, columns, size = x.shape[2], 2 * cos.shape[1], cos.shape[0]
+    if positions is None and size < rows:
+        raise BindingError(f"cos: expected a row for each of {rows} positions, got {size}")
+    if positions is not None:
+        positions = positions + (size - 1 - positions) * ((positions < 0) | (positions >= size))
+    library, (wide, *tables) = in_f32(x, x, cos, sin)
     # [N, r/2], or [B, 1, N, r/2].
-    taken = [table[:, None] if table.ndim == 3 else table for table in taken]
+    taken = [table[:rows] if positions is None else table[positions] for table in tables]
+    c, s = (table[:, None] if table.ndim == 3 else table for table in taken)
+    s = -s if inverse else s
     first = slice(0, columns, 2) if interleaved else slice(0, columns // 2)
     second = slice(1, columns, 2) if interleaved else slice(columns // 2, columns)
-    c, s = taken[0], -taken[1] if inverse else taken[1]
-    result[..., first] = source[..., first] * c - source[..., second] * s
-    result[..., second] = source[..., second] * c + source[..., first] * s
-    return result.to(x.dtype) if hasattr(x, "double") else result.astype(x.dtype)
+    a, b = wide[..., first], wide[..., second]
+    turned, join = [a * c - b * s, b * c + a * s], library.cat if hasattr(library, "cat") else library.concatenate
+    parts = [library.stack(turned, -1).reshape(*x.shape[:3], columns)] if interleaved else turned
+    return rounded_as(join([*parts, wide[..., columns:]], -1), x)
+
+
+def in_f32(like: Any, *arrays: Any) -> tuple[Any, list[Any]]:
+    """The module of the library that `like` is of, torch, jax.numpy or NumPy, and the arrays in f32, or in f64 where `like` is."""
+    wide, module = "float64" if "float64" in str(like.dtype) else "float32", library_of(like)
+    if module == "torch":
+        torch = sys.modules["torch"]
+        return torch, [array.to(getattr(torch, wide)) for array in arrays]
+    if module == "jax":
+        jnp = sys.modules["jax"].numpy
+        return jnp, [jnp.asarray(array).astype(wide) for array in arrays]
+    import numpy as np
+
+    return np, [np.asarray(array).astype(wide) for array in arrays]
+
+
+def rounded_as(array: Any, like: Any) -> Any:
+    """In the type of `like`."""
+    return array.to(like.dtype) if library_of(array) == "torch" else array.astype(like.dtype)

@@ -17,13 +17,16 @@ from ..arrays import ArrayView, StreamArray
 from ..errors import BindingError
 from ..heads import HEAD_MAPS, head_map_arrays
 from ..mask import Mask, Score
+from ..mask.outputs import Output
 from ..mask.symbols import logic
 from ..mask.tracing import Traced
 from ..mask.weights import shifted, values_of_lse, weight_of
 from ..problem import bias_shape
+from ..rows import RowChanges
 from ..runtime.binding import row_major_strides
 from . import ffi
 from .lowering import DTYPES
+from .outputs import changed_output, check_output_mod, jaxpr_of_output, traced_output
 from .partitioning import Tensors, partitioned
 from .tracing import ArrayOfJax, trace_function
 
@@ -41,6 +44,8 @@ class Options:
     #: Query, key, value, the output and their gradients are [B, rows, heads, head dim].
     heads_inside: bool = False
     normalization: str = "softmax"
+    #: The record of an output_mod that the kernel computes.
+    output: str = ""
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -63,6 +68,12 @@ def attention(
     score_mod: Optional[Callable[..., Any]] = None,
     prob_mod: Optional[Callable[..., Any]] = None,
     head_map: Any = None,
+    qk_norm: Optional[Sequence[Optional[Array]]] = None,
+    qk_norm_epsilon: float = 1e-6,
+    rotary: Optional[Sequence[Array]] = None,
+    rotary_interleaved: bool = False,
+    rotary_positions: Optional[Sequence[Optional[Array]]] = None,
+    output_mod: Optional[Callable[..., Any]] = None,
     return_lse: bool = False,
     target: Optional[str] = None,
     allow_tf32: bool = False,
@@ -77,20 +88,40 @@ def attention(
     Masks of attn_mlir.mask do as well. prob_mod(probability, b, h, i, j), written as score_mod is, changes probabilities after the
     softmax: by two kernels, one for the LSE, one for the output, or three with a bias or score_mod; what it reads has gradients.
     head_map [Hq], i32 or i64, is the head of key and value for each query head, or a pair of such, of key and of value; not with prob_mod.
+    qk_norm, rotary and their options are those of attn_mlir.attention, computed by XLA in front of the call, with gradients of weights
+    and tables. output_mod(x, b, h, i, c), written as score_mod is, changes elements of the output: the kernel stores what it gives, or,
+    where there are gradients, of what it reads too, prob_mod or several devices, XLA computes it behind the call.
     The other options are those of attn_mlir.attention and attention_backward, known while tracing. Returns output
     [B, Hq, M, Dv], or (output, lse). Works under jit, grad and vmap; of forward-mode derivatives (jvp) JAX says that there are
     none. Raises BindingError for arrays that do not fit, TraceError, with the line of the function, for what cannot be traced.
     """
     options = Options(scale, target, allow_tf32, deterministic)
     maps = head_map_arrays(head_map)
+    query, key = changed_rows(query, key, value, RowChanges(qk_norm, qk_norm_epsilon, rotary, rotary_interleaved, rotary_positions), maps)
     if prob_mod is None:
-        output, lse = attend(query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options, maps)
+        output, lse = attend(query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options, maps, output_mod)
     elif maps:
         raise BindingError("expected no head_map with prob_mod, got one: select the heads before")
     else:
         conditions = (bias, mask, causal, window, mask_mod)
         output, lse = attend_changed(query, key, value, conditions, soft_cap, score_mod, prob_mod, options)
+        if output_mod is not None:
+            check_output_mod(output_mod)
+            traced_output(output_mod, output.shape)
+            output = changed_output(output, *jaxpr_of_output(output_mod, output))
     return (output, lse) if return_lse else output
+
+
+def changed_rows(query: Array, key: Array, value: Array, rows: RowChanges, maps: Mapping[str, Array]) -> tuple[Array, Array]:
+    """By XLA, in front of the attention."""
+    if not rows.is_some:
+        return query, key
+    rows.check_alone(head_map=maps or None)
+    specs = {name: spec_of(array, name) for name, array in (("query", query), ("key", key), ("value", value))}
+    checks.check_arrays(specs)
+    changes = rows.arrays(query, key)
+    rows.fields({**specs, **{name: spec_of(array, name) for name, array in changes.items()}})
+    return rows.apply(query, key, changes)
 
 
 def attend_changed(query, key, value, conditions: tuple, soft_cap, score_mod, prob_mod, options: Options) -> tuple[Array, Array]:
@@ -114,8 +145,9 @@ def attend_changed(query, key, value, conditions: tuple, soft_cap, score_mod, pr
 
 
 def attend(
-    query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options: Options, maps: Mapping[str, Array] = {}
-) -> tuple[Array, Any]:
+    query, key, value, bias, mask, causal, window, mask_mod, soft_cap, score_mod, options: Options, maps: Mapping[str, Array] = {},
+    output_mod: Optional[Callable[..., Any]] = None,
+) -> tuple[Array, Any]:  # fmt: skip
     """Output and LSE, None without softmax; `options` have no records yet, `maps` are of heads."""
     arrays = {"query": query, "key": key, "value": value, "bias": bias, **maps}
     specs = {name: spec_of(array, name) for name, array in arrays.items() if name != "bias" or array is not None}
@@ -139,7 +171,46 @@ def attend(
     score, seen = (part.record if part else "" for part in parts)
     scale = None if options.scale is None else float(options.scale)
     options = dataclasses.replace(options, scale=scale, score=score, mask=seen)
-    return differentiable(query, key, value, bias, tuple(maps.values()), *reads, options)
+    given = (query, key, value, bias, tuple(maps.values()), *reads)
+    if output_mod is None:
+        return differentiable(*given, options)
+    check_output_mod(output_mod)
+    output = traced_output(output_mod, (*sizes[:3], specs["value"].shape[3]))
+    changed = jaxpr_of_output(output_mod, query)
+    if jax.device_count() > 1:
+        return behind(options, given, *changed)
+    return stored(options, output.record, changed[0], given, tuple(map(jnp.asarray, output.arrays)), changed[1])
+
+
+def behind(options: Options, arrays: tuple, jaxpr: Any, constants: tuple[Array, ...]) -> tuple[Array, Any]:
+    """Output and LSE, the output changed by XLA."""
+    output, lse = differentiable(*arrays, options)
+    return changed_output(output, jaxpr, constants), lse
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(0, 1, 2))
+def stored(options: Options, record: str, jaxpr: Any, arrays: tuple, reads: tuple[Array, ...], constants: tuple[Array, ...]):
+    """The same by the kernel, which reads `reads`; with gradients by XLA."""
+    del jaxpr, constants
+    query, key, value, bias, maps, score_reads, mask_reads = arrays
+    options = dataclasses.replace(options, output=record)
+    found = call(
+        FORWARD, options.results, options, maps, score_reads, mask_reads, reads, query=query, key=key, value=value, bias=bias
+    )  # fmt: skip
+    return found[0], found[1] if len(found) > 1 else None
+
+
+def stored_forward(options: Options, record: str, jaxpr: Any, arrays: tuple, reads: tuple[Array, ...], constants: tuple[Array, ...]):
+    del record, reads
+    return jax.vjp(lambda *given: behind(options, given[0], jaxpr, given[1]), arrays, constants)
+
+
+def stored_backward(options: Options, record: str, jaxpr: Any, pullback: Callable[..., Any], gradients: tuple):
+    arrays, constants = pullback(gradients)
+    return arrays, None, constants
+
+
+stored.defvjp(stored_forward, stored_backward)
 
 
 def traced(function: Callable[..., Any], sizes: Sequence[int]) -> Callable[..., Any]:
@@ -245,18 +316,21 @@ def arguments_of(arguments: Sequence[StreamArray], call: dict[str, Any]) -> dict
     names, options = call["names"], dict(call["options"])
     turn = [name in TURNED for name in names]
     arrays = {name: by_heads([a], call)[0] if t else a for name, a, t in zip(names, arguments, turn)}
-    reads = {kind: [a for name, a in arrays.items() if name.startswith(f"{kind}_")] for kind in ("score", "mask")}
-    score, mask = options.pop("score"), options.pop("mask")
+    reads = {kind: [a for name, a in arrays.items() if name.startswith(f"{kind}_")] for kind in KINDS}
+    score, mask, output = (options.pop(kind) for kind in KINDS)
     del options["heads_inside"]
     return {
-        **{name: array for name, array in arrays.items() if not name.startswith(("score_", "mask_", *HEAD_MAPS))},
+        **{name: array for name, array in arrays.items() if not name.startswith((*(f"{kind}_" for kind in KINDS), *HEAD_MAPS))},
         "head_map": [arrays[name] for name in HEAD_MAPS if name in arrays] or None,
         "score_mod": Score.from_record(score, reads["score"]) if score else None,
+        **({"output_mod": Output.from_record(output, reads["output"])} if output else {}),
         "mask_mod": Mask.from_record(mask, reads["mask"]) if mask else None,
         **options,
     }
 
 
+#: Of records, and of names of the arrays that each reads.
+KINDS = ("score", "mask", "output")
 #: What has the layout of query.
 TURNED = ("query", "key", "value", "output", "d_output")
 
@@ -280,12 +354,15 @@ ffi.register(FORWARD, run_forward)
 ffi.register(BACKWARD, run_backward)
 
 
-def call(name: str, results: Sequence[str], options: Options, maps, score_reads, mask_reads, **arrays: Optional[Array]) -> Any:
+def call(
+    name: str, results: Sequence[str], options: Options, maps, score_reads, mask_reads, output_reads: Sequence[Array] = (),
+    **arrays: Optional[Array],
+) -> Any:  # fmt: skip
     """A call with the arrays that there are; `results` are "output" and "lse", or names of the arguments whose gradients they are,
     with `maps` of heads those of what the maps select of key and value."""
     given = {key: array for key, array in arrays.items() if array is not None}
     given.update(zip(HEAD_MAPS, maps))
-    for kind, reads in (("score", score_reads), ("mask", mask_reads)):
+    for kind, reads in zip(KINDS, (score_reads, mask_reads, output_reads)):
         given.update((f"{kind}_{k}", array) for k, array in enumerate(reads))
     names, shapes = tuple(given), tuple(array.shape for array in given.values())
     run = runner(name, tuple(results), dataclasses.replace(options, score="", mask=""))

@@ -40,7 +40,7 @@ BINARY = {
 }  # fmt: skip
 UNARY = {
     "exp": "math.exp", "exp2": "math.exp2", "log": "math.log", "tanh": "math.tanh", "sqrt": "math.sqrt",
-    "rsqrt": "math.rsqrt", "neg": "arith.negf", "sin": "math.sin", "cos": "math.cos", "erf": "math.erf",
+    "rsqrt": "math.rsqrt", "neg": "arith.negf", "sin": "math.sin", "cos": "math.cos", "erf": "math.erf", "erfc": "math.erfc",
     "abs": "math.absf", "log1p": "math.log1p",
 }  # fmt: skip
 COMPARISONS = {

@@ -16,8 +16,9 @@ from ..mask import Mask, Score, block_mask as blocks_of, trace_mask, trace_score
 from ..mask.tracing import Traced
 from ..mask.weights import shifted, values_of_lse, weight_of
 from .ops import as_autocast, check_tensors, lse_dtype, readable
+from .outputs import changed_output, traced_output
 from .tracing import traced_as_torch, traced_subgraph
-from .transforms import function_of, has_transforms, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
+from .transforms import function_of, has_transforms, is_plain, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
 
 #: Of values that a gradient flows to.
 DIFFERENTIABLE = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -48,6 +49,7 @@ def flex_attention(
     *,
     return_aux: Any = None,
     prob_mod: Optional[Callable[..., Any]] = None,
+    output_mod: Optional[Callable[..., Any]] = None,
 ) -> Any:
     """torch.nn.attention.flex_attention.flex_attention: query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N, Dv].
 
@@ -59,6 +61,9 @@ def flex_attention(
 
     prob_mod(probability, b, h, q_idx, kv_idx), which torch's function has not, changes probabilities after the softmax, and is
     traced as score_mod is: by two kernels, one for the LSE, one for the output, or three with a score_mod. The tensors of floats that it reads have gradients.
+
+    output_mod(x, b, h, i, c) changes elements of the output, c its columns, and is traced likewise: by the kernel, or, where
+    a gradient is recorded, by torch behind it, rounding before it too. The tensors that it reads have gradients.
 
     return_lse, or return_aux with lse: also the natural logarithm of each row's sum of exponentials, [B, Hq, M] f32.
     kernel_options are for torch's kernels: the schedule is chosen by the compiler, and they change nothing here.
@@ -75,9 +80,9 @@ def flex_attention(
     check_function("prob_mod", prob_mod, "a function of (probability, b, h, q_idx, kv_idx)")
     mask = mask_of(block_mask, sizes)
     if prob_mod is None:
-        output, lse = attend(query, key, value, score, mask, scale)
+        output, lse = attend(query, key, value, score, mask, scale, output_mod=output_mod)
     else:
-        output, lse = attend_changed(query, key, value, score, mask, scale, traced_as_torch(prob_mod, sizes))
+        output, lse = attend_changed(query, key, value, score, mask, scale, traced_as_torch(prob_mod, sizes), output_mod)
     if return_aux is not None:
         return output, type_of_aux()(lse=lse if return_aux.lse else None)
     return (output, lse) if return_lse else output
@@ -127,8 +132,9 @@ def mask_of(block_mask: Any, sizes: Sequence[int]) -> Optional[Mask]:
 
 
 def attend_changed(
-    query: Tensor, key: Tensor, value: Tensor, score: Optional[Score], mask: Optional[Mask], scale: Optional[float], prob_mod: Any
-) -> tuple[Tensor, Tensor]:
+    query: Tensor, key: Tensor, value: Tensor, score: Optional[Score], mask: Optional[Mask], scale: Optional[float], prob_mod: Any,
+    output_mod: Any,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Output and LSE, with probabilities as `prob_mod`, of symbols, changes them. Autograd sees the LSE in the weights."""
     query, key, value = as_autocast(query, key, value)
     if query.dtype == torch.float64:
@@ -140,13 +146,13 @@ def attend_changed(
         score = shifted(score, lse.detach())
         _, left = attend(query, key, unread, score, mask, scale)
     weights = Score(weight_of(score, prob_mod, left))
-    output, _ = attend(query, key, value, weights, mask, scale, "none")
+    output, _ = attend(query, key, value, weights, mask, scale, "none", output_mod)
     return output, lse
 
 
 def attend(
     query: Tensor, key: Tensor, value: Tensor, score: Optional[Score], mask: Optional[Mask], scale: Optional[float],
-    normalization: str = "softmax",
+    normalization: str = "softmax", output_mod: Any = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Output and LSE, which is empty without softmax."""
     query, key, value = as_autocast(query, key, value)
@@ -156,11 +162,17 @@ def attend(
         refuse_forward_mode(f"tensor {k} that score_mod reads", t)
     if torch.is_grad_enabled() and any(t.requires_grad for t in score_reads):
         check_number_of_reads(score_text.count("tensor.extract"))
+    traced = None if output_mod is None else traced_output(output_mod, query, value)
+    given = (query, key, value, score_text, score_reads, mask_text, mask_reads, scale, normalization)
+    if traced is not None and is_plain((query, key, value, *score_reads, *mask_reads, *traced.arrays)):
+        return computed(*given, output_mod=traced)
     if has_transforms():
-        return Flat.apply(
+        output, lse = Flat.apply(
             query, key, value, score_text, mask_text, scale, normalization, len(score_reads), *score_reads, *mask_reads
         )
-    return flex_attention_op(query, key, value, score_text, score_reads, mask_text, mask_reads, scale, normalization)
+    else:
+        output, lse = flex_attention_op(*given)
+    return output if traced is None else changed_output(output, output_mod), lse
 
 
 def check_number_of_reads(reads: int):
@@ -236,7 +248,12 @@ def flex_attention_op(
 ) -> tuple[Tensor, Tensor]:
     """attn_mlir.attention as an op: (output [B, Hq, M, Dv], lse [B, Hq, M]). `score` and `mask` are records of a Score and a
     Mask, or empty, and what follows each are the tensors that it reads. The lse is empty with normalization "none"."""
-    options = options_of(query, score, score_reads, mask, mask_reads, scale, normalization)
+    return computed(query, key, value, score, score_reads, mask, mask_reads, scale, normalization)
+
+
+def computed(query, key, value, score, score_reads, mask, mask_reads, scale, normalization, **more: Any) -> tuple[Tensor, Tensor]:
+    """The op by a kernel, with `more` arguments of attn_mlir.attention."""
+    options = {**options_of(query, score, score_reads, mask, mask_reads, scale, normalization), **more}
     arrays = map(readable, (query, key, value))
     if normalization == "softmax":
         return functional.attention(*arrays, return_lse=True, **options)

@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Sequence, Union
+from typing import Any, Callable, Optional, Sequence, Union
 
 import torch
 from torch import Tensor
 
 from .. import checks, functional
+from ..arrays import ArrayView, type_of
 from ..errors import BindingError
 from ..heads import HEAD_MAPS, head_map_arrays
 from ..mask import Mask, tensor
 from ..problem import bias_shape
-from .transforms import call, function_of, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
+from ..rows import RowChanges
+from .outputs import changed_output, traced_output
+from .transforms import call, function_of, is_plain, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
 
 
 def options_of(
@@ -82,10 +85,17 @@ def attention_op(
     `sink` is [Hq]; `causal` is "", "top_left" or "bottom_right"; `window` is empty or (left, right); a soft_cap of 0 is none;
     `random` [2] (int64) is seed and offset of dropout, None with a rate of 0; `key_heads` [Hq] are the heads of key, and of value
     where there are no `value_heads`."""
+    return computed(query, key, value, bias, mask, sink, causal, window, soft_cap, scale, dropout, random, key_heads, value_heads)
+
+
+def computed(
+    query, key, value, bias, mask, sink, causal, window, soft_cap, scale, dropout, random, key_heads, value_heads, **more: Any
+) -> tuple[Tensor, Tensor]:
+    """The op by a kernel, with `more` arguments of attn_mlir.attention."""
     options = options_of(mask, causal, window, soft_cap, scale, dropout, random, (key_heads, value_heads), query, key)
     q, k, v = readable(query), readable(key), readable(value)
     return functional.attention(
-        q, k, v, bias=with_contiguous_rows(bias), sink=with_contiguous_rows(sink), return_lse=True, **options
+        q, k, v, bias=with_contiguous_rows(bias), sink=with_contiguous_rows(sink), return_lse=True, **options, **more
     )
 
 
@@ -192,6 +202,12 @@ def attention(
     scale: Optional[float] = None,
     dropout: float = 0.0,
     head_map: Union[Tensor, Sequence[Tensor], None] = None,
+    qk_norm: Optional[Sequence[Optional[Tensor]]] = None,
+    qk_norm_epsilon: float = 1e-6,
+    rotary: Optional[Sequence[Tensor]] = None,
+    rotary_interleaved: bool = False,
+    rotary_positions: Optional[Sequence[Optional[Tensor]]] = None,
+    output_mod: Optional[Callable[..., Any]] = None,
     return_lse: bool = False,
 ) -> Union[Tensor, tuple[Tensor, Tensor]]:
     """attn_mlir.attention with gradients, of query, key, value, bias and sink, by output and LSE.
@@ -202,22 +218,44 @@ def attention(
     probabilities are dropped, with a seed and an offset that torch's generator of the device gives. `head_map` [Hq], int32 or
     int64, is the head of key and value for each query head, or two such, of key and of value: Hkv need not divide Hq then.
     Under torch.autocast tensors are of its type.
+
+    `qk_norm`, `rotary` and their options are those of attn_mlir.attention; output_mod(x, b, h, i, c) changes elements of the
+    output, and is traced as flex_attention's score_mod is. One launch computes all where no gradient is recorded; else, and in
+    torch.compile and torch.func, torch computes them around the kernel, rounding before the output_mod too, with gradients also
+    of weights, tables and what output_mod reads.
     """
     maps = head_map_arrays(head_map)
+    rows = RowChanges(qk_norm, qk_norm_epsilon, rotary, rotary_interleaved, rotary_positions)
+    rows.check_alone(head_map=head_map)
+    for name, t in (("query", query), ("key", key), ("value", value)):
+        if isinstance(t, Tensor) and t.dim() != 4:
+            raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {t.dim()}")
     check_tensors(query=query, key=key, value=value, bias=bias, mask=mask, sink=sink, **maps)
     query, key, value, bias, sink = as_autocast(query, key, value, bias, sink)
-    for name, t in (("query", query), ("key", key), ("value", value)):
-        if t.dim() != 4:
-            raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {t.dim()}")
+    changes = rows.arrays(query, key)
+    check_tensors(query=query, **changes)
+    if rows.is_some:
+        rows.fields({name: spec_of(t, name) for name, t in (("query", query), ("key", key), *changes.items())})
     checks.check_options(causal, window, soft_cap, scale)
     named = causal if isinstance(causal, str) else "bottom_right" if causal else ""
     sides = [] if window is None else list(checks.sides_of(window))
     random = random_of(query, dropout)
-    output, lse = call(
-        Attention, attention_op, query, key, value, bias, mask, sink, named, sides, soft_cap or 0.0, scale, dropout, random,
-        *(maps.get(name) for name in HEAD_MAPS),
-    )  # fmt: skip
+    rest = (bias, mask, sink, named, sides, soft_cap or 0.0, scale, dropout, random, *(maps.get(name) for name in HEAD_MAPS))
+    traced = None if output_mod is None else traced_output(output_mod, query, value)
+    reads = traced.arrays if traced else ()
+    if (rows.is_some or traced) and is_plain((query, key, value, *rest, *changes.values(), *reads)):
+        output, lse = computed(query, key, value, *rest, output_mod=traced, **rows._asdict())
+    else:
+        turned = rows.apply(query, key, changes)
+        output, lse = call(Attention, attention_op, *turned, value, *rest)
+        output = output if traced is None else changed_output(output, output_mod)
     return (output, lse) if return_lse else output
+
+
+def spec_of(t: Tensor, name: str) -> ArrayView:
+    """Its type and shape, known while tracing."""
+    dtype, shape = type_of(t, name)
+    return ArrayView(dtype, shape, (), 0, "cpu", 0, None)
 
 
 def random_of(query: Tensor, dropout: float) -> Optional[Tensor]:

@@ -52,8 +52,8 @@ def call(function: type[torch.autograd.Function], op: Any, *inputs: Any) -> Any:
 
 
 def is_plain(inputs: Sequence[Any]) -> bool:
-    """Whether an op is no more than its function: no gradient, graph, mode, profile or class of tensors wants to see it."""
-    if torch.compiler.is_compiling() or torch._C._get_tracing_state() is not None:
+    """Whether an op is no more than its function: no gradient, graph, transform, mode, profile or class of tensors wants to see it."""
+    if torch.compiler.is_compiling() or has_transforms() or torch._C._get_tracing_state() is not None:
         return False
     if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or torch.autograd._profiler_enabled():
         return False

@@ -77,6 +77,7 @@ def arrays():
     names["heads"] = names["value_heads"] = HostArray.of("i32", (2,), [1, 0])
     names["gate"] = normal("f32", 1, 2, 20, 64)
     names["cos"], names["sin"] = normal("f32", 20, 32), normal("f32", 20, 32)
+    names["query_weight"], names["key_weight"] = normal("f32", 64), normal("f32", 64)
     names["positions"] = HostArray.of("i32", (1, 20), list(range(20)))
     names["alibi_slopes"] = names["head_shares"] = HostArray.of("f32", (2,), [0.5, 0.25])
     if importlib.util.find_spec("torch"):

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Norms of queries and keys (QK-norm): as a part of `attention`, where kernels divide rows, and of arrays by themselves."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any, Mapping, Optional
+
+from .arrays import ArrayView
+from .errors import BindingError
+from .rotary import in_f32, rounded_as
+
+WEIGHTS = ("query_norm", "key_norm")
+
+
+def norm_arrays(qk_norm: Any, epsilon: Any) -> dict[str, Any]:
+    """As arguments of a kernel: the weights that there are."""
+    if qk_norm is None:
+        return {}
+    if not isinstance(qk_norm, (tuple, list)) or len(qk_norm) != 2:
+        raise BindingError(f"expected qk_norm to be the weights of query and of key, either of which may be None, got {qk_norm!r}")
+    if not isinstance(epsilon, Real) or not math.isfinite(epsilon) or epsilon < 0:
+        raise BindingError(f"expected qk_norm_epsilon to be finite and at least 0, got {epsilon!r}")
+    return {name: weight for name, weight in zip(WEIGHTS, qk_norm) if weight is not None}
+
+
+def norm_field(named: Mapping[str, ArrayView], qk_norm: Any, epsilon: float) -> tuple:
+    """Of an AttentionProblem: epsilon, and the types of the weights of query and key, None for one that there is not. Empty without a norm."""
+    if qk_norm is None:
+        return ()
+    dtype, dim = named["query"].dtype, named["query"].shape[3]
+    if dtype not in ("f16", "bf16", "f32", "f64"):
+        raise BindingError(f"query: expected dtype f16, bf16, f32 or f64 with qk_norm, got {dtype}")
+    types: list[Optional[str]] = []
+    for name in WEIGHTS:
+        view = named.get(name)
+        if view is not None and (view.dtype not in ("f16", "bf16", "f32", "f64") or tuple(view.shape) != (dim,)):
+            raise BindingError(f"{name}: expected f16, bf16, f32 or f64 of ({dim},), got {view.dtype} of {tuple(view.shape)}")
+        types.append(view.dtype if view else None)
+    return ("qk_norm", (float(epsilon), *types))
+
+
+def norm_lines(field: tuple, dim: int, operands: tuple[str, str], types: Mapping[str, str], text_of: Any) -> tuple[dict[str, str], list[str], tuple[str, str]]:
+    """The types of more arguments, the lines that norm query and key, `operands`, and the names of what these give. `text_of` writes a float."""
+    epsilon, *weights = field
+    arguments, lines = {}, []
+    for operand, source, name, dtype in zip(("query", "key"), operands, WEIGHTS, weights):
+        clause = ""
+        if dtype is not None:
+            arguments[name] = f"tensor<{dim}x{dtype}>"
+            clause = f" weight(%{name} : {arguments[name]})"
+        lines.append(f"  %{operand}_normed = attn.qk_norm {source}{clause} epsilon({text_of(epsilon)}) : {types[operand]}\n")
+    return arguments, lines, ("%query_normed", "%key_normed")
+
+
+def norm(x: Any, weight: Any = None, *, epsilon: float = 1e-6) -> Any:
+    """x [B, H, N, D] with each row divided by the root of the mean of its squares plus epsilon, times `weight` [D], computed in f32 (f64) and rounded once: an array of
+    NumPy, torch or JAX. The latter two know its gradients."""
+    _, (wide, *weights) = in_f32(x, x, *([] if weight is None else [weight]))
+    result = wide * ((wide * wide).mean(axis=-1, keepdims=True) + epsilon) ** -0.5
+    return rounded_as(result * weights[0] if weights else result, x)
