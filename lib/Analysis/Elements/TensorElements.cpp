@@ -14,7 +14,10 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace attn::raise;
@@ -98,6 +101,14 @@ static std::optional<SmallVector<Digit>> findDigits(Attribute attribute,
   if (count < 2 || count > kMaxElements ||
       !type.getElementType().isIntOrIndex() ||
       type.getElementType().isInteger(1))
+    return std::nullopt;
+  // What a position may be: products with sizes can be counted.
+  constexpr double kLargest = 1LL << 32;
+  auto isTooLarge = [&](int64_t position) {
+    return !(std::fabs(getConstantAt(attribute, position).value_or(0)) <=
+             kLargest);
+  };
+  if (llvm::any_of(llvm::seq<int64_t>(0, count), isTooLarge))
     return std::nullopt;
   auto valueAt = [&](int64_t position) {
     return static_cast<int64_t>(getConstantAt(attribute, position).value_or(0));
