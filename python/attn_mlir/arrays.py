@@ -254,6 +254,8 @@ def view_of_torch(tensor: Any, torch: Any, name: str) -> ArrayView:
     device = tensor.device
     if device.type not in ("cpu", "cuda"):
         raise BindingError(f"{name}: expected a tensor on the CPU or a CUDA device, got one on {device}")
+    if tensor.is_neg() or tensor._is_zerotensor():
+        raise BindingError(f"{name}: expected a tensor whose memory has its values, got a lazy one: pass {name}.clone()")
     shape, strides = tuple(tensor.shape), tensor.stride()
     return ArrayView(dtype, shape, strides, tensor.data_ptr(), device.type, device.index or 0, tensor)
 

@@ -159,7 +159,7 @@ class DirectKernel(Kernel):
         addresses = (ctypes.c_void_p * len(views))(*[view.address for view in views])
         given = None if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
         result_views = self.check_out(given, views) if given is not None else []
-        handle = library().attnCpuCallRun(call.handle, addresses, threads_for(2 * math.prod(views[0].shape) * self.keys(views)))
+        handle = library().attnCpuCallRun(call.handle, addresses, threads_for(work_of(self, views)))
         if not handle:
             raise AttnError(message())
         with Results(handle) as made:
@@ -203,9 +203,19 @@ class DirectKernel(Kernel):
                 raise BindingError(f"result {i}: expected {dtype} {shape}, got {view.dtype} {view.shape}")
 
 
+def work_of(kernel: DirectKernel, views: Sequence[ArrayView]) -> int:
+    """Products and sums, about."""
+    return 2 * math.prod(views[0].shape) * kernel.keys(views)
+
+
+def has_contiguous_rows(view: ArrayView) -> bool:
+    """Whether the last dimension is not strided."""
+    return len(view.shape) == 0 or view.shape[-1] <= 1 or view.strides[-1] == 1
+
+
 def contiguous_rows(view: ArrayView) -> ArrayView:
     """The array, or a copy where its last dimension is strided."""
-    if len(view.shape) == 0 or view.shape[-1] <= 1 or view.strides[-1] == 1:
+    if has_contiguous_rows(view):
         return view
     memory = (ctypes.c_char * max(1, math.prod(view.shape) * DTYPE_BYTES[view.dtype]))()
     copy = view._replace(strides=row_major_strides(view.shape), address=ctypes.addressof(memory), owner=memory)

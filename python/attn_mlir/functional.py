@@ -11,11 +11,11 @@ from typing import Any, Mapping, Optional, Sequence, Union
 from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
 from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
-from .cpu import DirectKernel, keys_of_tensor
+from .cpu import DirectKernel, has_contiguous_rows, keys_of_tensor
 from .errors import BindingError, DeviceError
 from .heads import head_map_arrays, map_types, sum_by_maps
 from .kernel import Kernel, compile, cuda_device
-from . import mask as masks
+from . import mask as masks, prepared
 from .mask import Mask, Score, trace_mask, trace_score
 from .mask.outputs import trace_output
 from .mask.tracing import Traced
@@ -116,9 +116,17 @@ def attention(
 
     A kernel is compiled once for each combination of types, head dims and options, and kept on disk; lengths, batch
     sizes, head counts and strides need no other, but for few rows: on a GPU each number of rows, up to 16, and of
-    heads has its own, on a CPU one row, up to 16, 32 and 64 have. Raises BindingError for arrays that do not fit, CompileError with the
+    heads has its own, on a CPU one row, up to 16, 32 and 64 have, and up to 16, 32 and 64 keys. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
+    signature, others = None, (bias, sink, key_lengths, query_lengths, descale, head_map, qk_norm, rotary, rotary_positions)
+    functions = (mask_mod, block_mask, score_mod, prob_mod, output_mod, out, cache)
+    if not dropout and all([other is None for other in others + functions]):
+        options = (normalization, target, device, allow_tf32, result_dtype)
+        signature = plain_signature((query, key, value), causal, window, soft_cap, scale, return_lse, options)
+        known = prepared.find(signature)
+        if known is not None:
+            return known.run(query, key, value)
     rows = RowChanges(qk_norm, qk_norm_epsilon, rotary, rotary_interleaved, rotary_positions)
     rows.check_alone(prob_mod=prob_mod, head_map=head_map, descale=descale)
     changes = rows.arrays(query, key, key_lengths)
@@ -144,7 +152,20 @@ def attention(
             raise BindingError(f"expected no {name} with normalization {normalization!r}")
     fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype))
     more_fields, read = call.change_output(output_mod)
-    return call.run(read, (*fields, *rows.fields(call.named), *more_fields), target, device, {"allow_tf32": allow_tf32}, cache, out)
+    results = call.run(read, (*fields, *rows.fields(call.named), *more_fields), target, device, {"allow_tf32": allow_tf32}, cache, out)
+    if signature is not None:
+        prepared.remember(signature, call.prepare())
+    return results
+
+
+def plain_signature(
+    arrays: Sequence[Any], causal: Any, window: Any, soft_cap: Any, scale: Any, return_lse: bool,
+    others: Sequence[Any] = ("softmax", None, None, False, None),
+) -> Optional[tuple]:  # fmt: skip
+    """Of a call that has no other arrays than query, key and value, no functions, and drops nothing; `others` are its
+    normalization, target, device, allow_tf32 and result_dtype."""
+    sides = window if type(window) is tuple else (window,)
+    return prepared.signature_of(arrays, (causal, soft_cap, scale, return_lse, *others, *sides))
 
 
 def attention_backward(
@@ -261,6 +282,7 @@ class Call:
     """What `attention` and `attention_backward` share: arrays, options, and the kernel for them."""
 
     output: Optional[Traced] = None
+    made: Optional[Kernel] = None
 
     def __init__(self, query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod):
         arrays = {"query": query, "key": key, "value": value, "bias": bias, "sink": sink, **more}
@@ -323,7 +345,16 @@ class Call:
             captures += part.arrays
         arguments = (*self.arguments, *captures, *more)
         views = [*self.views, *(view_of(array, f"argument {i}") for i, array in enumerate((*captures, *more)))]
-        return kernel.run(arguments, views, out, device)
+        results = kernel.run(arguments, views, out, device)
+        self.made = kernel
+        return results
+
+    def prepare(self) -> Optional[prepared.Prepared]:
+        """For further calls on arrays alone, after `run`; None where a call has more to do than to pass them."""
+        kernel = self.made
+        if not isinstance(kernel, DirectKernel) or not all(map(has_contiguous_rows, self.views)):
+            return None
+        return prepared.Prepared(kernel, kernel.checked(self.views), self.views, self.arguments[0])
 
     def kernel(self, fields: tuple, target: str, flags: tuple, cache: Optional[Cache]) -> tuple[Kernel, list[Traced]]:
         """The kernel, and what of score and mask there is. Functions that are not traced yet are traced in each call:
@@ -379,11 +410,15 @@ class Call:
         return () if target == "cpu" else sizes[:: 2 if map_types(self.named) else 1]
 
     def tile_of_few_rows(self, target: str) -> tuple:
-        """Of an AttentionProblem: on a CPU a tile is computed whole, however few rows there are, and those of the cost model, which
-        knows no M, are of 128."""
-        rows = self.views[0].shape[2]
-        fitting = [tile for most, tile in CPU_TILES if 0 < rows <= most] if target == "cpu" else []
-        return ("tile_m", fitting[0]) if fitting else ()
+        """Of an AttentionProblem: on a CPU a tile is computed whole, however few rows and keys there are, and those of the cost model,
+        which knows no M and N, are of 128."""
+        if target != "cpu":
+            return ()
+        rows, keys = self.views[0].shape[2], self.views[1].shape[2]
+        tiles = {"tile_m": [tile for most, tile in CPU_TILES if 0 < rows <= most]}
+        if "key_table" not in self.named:
+            tiles["tile_n"] = [tile for tile in CPU_KEY_TILES if 0 < keys <= tile]
+        return tuple([part for name, fitting in tiles.items() if fitting for part in (name, fitting[0])])
 
     def bias(self) -> Optional[tuple]:
         """Its shape in sizes of the problem, and its type."""
@@ -400,6 +435,8 @@ MAX_KERNELS = 256
 MOST_ROWS_OF_DECODING = 16
 #: On a CPU: up to how many rows a tile is of how many.
 CPU_TILES = ((1, 1), (16, 8), (32, 32), (64, 64))
+#: Keys of a tile, where there are no more.
+CPU_KEY_TILES = (16, 32, 64)
 
 
 def keys_of_pool(views: Sequence[ArrayView]) -> int:

@@ -41,8 +41,8 @@ class AttentionProblem:
     None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `descales` are the ranks of those of 8-bit query, key and value, or of the latter two: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `qk_norm` and `rotary` are what attn_mlir.norms.norm_field and attn_mlir.rotary.rotary_field give, of which the norm is first; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm); `result_dtype`
-    is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` is the number of rows that are computed
-    together, which the cost model chooses by default.
+    is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` and `tile_n` are the numbers of rows and keys
+    that are computed together, which the cost model chooses by default.
 
     `output` is an output_mod behind the attention, whose captures follow the others.
 
@@ -77,6 +77,7 @@ class AttentionProblem:
     d_lse: bool = False
     result_dtype: Optional[str] = None
     tile_m: Optional[int] = None
+    tile_n: Optional[int] = None
 
     @property
     def captures(self) -> tuple[Capture, ...]:
@@ -186,7 +187,8 @@ class AttentionProblem:
         score = in_f64(self.score.text) if self.score and self.dtype == "f64" else self.score.text if self.score else ""
         clauses += [f"score_mod {score}"] if score else []
         clauses += [f"mask_mod {self.mask.text}"] if self.mask else []
-        clauses += [f"{{schedule = #attn.schedule<tile_m = {self.tile_m}>}}"] if self.tile_m else []
+        tiles = [f"{name} = {size}" for name, size in (("tile_m", self.tile_m), ("tile_n", self.tile_n)) if size]
+        clauses += [f"{{schedule = #attn.schedule<{', '.join(tiles)}>}}"] if tiles else []
         if self.gradient:
             op, results, types = "attention_backward", ["%d_query", "%d_key", "%d_value"], [result(query), result(key), result(value)]
         else:

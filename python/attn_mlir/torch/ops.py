@@ -8,8 +8,9 @@ from typing import Any, Callable, Optional, Sequence, Union
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 
-from .. import checks, functional
+from .. import checks, functional, prepared
 from ..arrays import ArrayView, type_of
 from ..errors import BindingError
 from ..heads import HEAD_MAPS, head_map_arrays
@@ -17,7 +18,7 @@ from ..mask import Mask, tensor
 from ..problem import bias_shape
 from ..rows import RowChanges
 from .outputs import changed_output, traced_output
-from .transforms import call, function_of, is_plain, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
+from .transforms import call, function_of, has_transforms, is_plain, is_watched, refuse_forward_mode, refuse_second_derivatives, register_vmap, save_nothing
 
 
 def options_of(
@@ -224,6 +225,13 @@ def attention(
     torch.compile and torch.func, torch computes them around the kernel, rounding before the output_mod too, with gradients also
     of weights, tables and what output_mod reads.
     """
+    signature = None
+    if bias is mask is sink is head_map is qk_norm is rotary is rotary_positions is output_mod is None and dropout == 0.0:
+        signature = functional.plain_signature((query, key, value), causal, window, soft_cap, scale, True, ("attention",))
+        known = prepared.find(signature)
+        if known is not None and is_computed_alone(query, key, value):
+            results = known.run(query, key, value)
+            return results if return_lse else results[0]
     maps = head_map_arrays(head_map)
     rows = RowChanges(qk_norm, qk_norm_epsilon, rotary, rotary_interleaved, rotary_positions)
     rows.check_alone(head_map=head_map)
@@ -231,6 +239,7 @@ def attention(
         if isinstance(t, Tensor) and t.dim() != 4:
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {t.dim()}")
     check_tensors(query=query, key=key, value=value, bias=bias, mask=mask, sink=sink, **maps)
+    given = (query, key, value)
     query, key, value, bias, sink = as_autocast(query, key, value, bias, sink)
     changes = rows.arrays(query, key)
     check_tensors(query=query, **changes)
@@ -249,6 +258,8 @@ def attention(
         turned = rows.apply(query, key, changes)
         output, lse = call(Attention, attention_op, *turned, value, *rest)
         output = output if traced is None else changed_output(output, output_mod)
+    if not (rows.is_some or traced):
+        remember(signature, given, (query, key, value), named, tuple(sides) or None, soft_cap, scale)
     return (output, lse) if return_lse else output
 
 
@@ -256,6 +267,21 @@ def spec_of(t: Tensor, name: str) -> ArrayView:
     """Its type and shape, known while tracing."""
     dtype, shape = type_of(t, name)
     return ArrayView(dtype, shape, (), 0, "cpu", 0, None)
+
+
+def is_computed_alone(query: Tensor, key: Tensor, value: Tensor) -> bool:
+    """Whether nothing but the kernel has to do with a call on tensors in host memory: no autocast, transform, gradient, mode or tracer."""
+    if torch.is_grad_enabled() and (query.requires_grad or key.requires_grad or value.requires_grad):
+        return False
+    return not (is_watched() or has_transforms() or torch.is_autocast_enabled("cpu") or forward_ad._current_level >= 0)
+
+
+def remember(signature: Any, given: Sequence[Tensor], passed: Sequence[Tensor], causal: str, window: Any, soft_cap: Any, scale: Any):
+    """What the op's function has computed with, for calls of that signature of a function around it that passes on what it is given."""
+    if signature is None or any([a is not b for a, b in zip(given, passed)]):
+        return
+    arguments = (causal or False, window, soft_cap or None, scale, True)
+    prepared.remember(signature, prepared.find(functional.plain_signature(passed, *arguments)))
 
 
 def random_of(query: Tensor, dropout: float) -> Optional[Tensor]:
@@ -281,7 +307,14 @@ def scaled_dot_product_attention(
     type. is_causal is aligned to the top left. A row whose every key is masked gives 0, not NaN. What dropout drops
     follows from torch's generator, though not as it does in torch; a dropout_p of 1 drops all.
     """
+    signature = None
+    if attn_mask is None and dropout_p == 0.0:
+        signature = prepared.signature_of((query, key, value), ("sdpa", is_causal, scale, enable_gqa))
+        known = prepared.find(signature)
+        if known is not None and is_computed_alone(query, key, value):
+            return known.run(query, key, value)[0]
     check_arguments(query, key, value, attn_mask, dropout_p, is_causal, enable_gqa)
+    given = (query, key, value)
     query, key, value, attn_mask = as_autocast(query, key, value, attn_mask)
     query, key, value = broadcast(query, key, value, enable_gqa)
     if dropout_p == 1 or 0 in query.shape[-3:-2]:
@@ -296,6 +329,7 @@ def scaled_dot_product_attention(
     causal = "top_left" if is_causal else ""
     random = random_of(query, dropout_p)
     output, _ = call(Attention, attention_op, q, k, v, bias, mask, None, causal, [], 0.0, scale, dropout_p, random, None, None)
+    remember(signature, given, (q, k, v), causal, None, None, scale)
     return output.reshape(*query.shape[:-1], value.shape[-1])
 
 

@@ -51,15 +51,21 @@ def call(function: type[torch.autograd.Function], op: Any, *inputs: Any) -> Any:
     return op._init_fn(*inputs) if is_plain(inputs) else op(*inputs)
 
 
+def is_watched() -> bool:
+    """Whether a graph, a mode or a profile wants to see ops."""
+    c = torch._C
+    if torch.compiler.is_compiling() or c._get_tracing_state() is not None or torch.autograd._profiler_enabled():
+        return True
+    return bool(c._len_torch_dispatch_stack() or c._len_torch_function_stack())
+
+
 def is_plain(inputs: Sequence[Any]) -> bool:
     """Whether an op is no more than its function: no gradient, graph, transform, mode, profile or class of tensors wants to see it."""
-    if torch.compiler.is_compiling() or has_transforms() or torch._C._get_tracing_state() is not None:
-        return False
-    if torch._C._len_torch_dispatch_stack() or torch._C._len_torch_function_stack() or torch.autograd._profiler_enabled():
+    if is_watched() or has_transforms():
         return False
     is_recorded = torch.is_grad_enabled()
     for t in inputs:
-        if isinstance(t, Tensor) and (type(t) not in PLAIN or t.device.type not in ("cpu", "cuda") or (is_recorded and t.requires_grad)):
+        if isinstance(t, Tensor) and (type(t) not in PLAIN or t.device.type not in ("cpu", "cuda") or (is_recorded and t.requires_grad) or t.is_neg()):
             return False
     return True
 

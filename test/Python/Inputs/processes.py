@@ -76,12 +76,16 @@ class Direct(unittest.TestCase):
                 self.assertEqual(out.values(), expected)
 
     def test_other_sizes_need_no_other_kernel(self):
-        """But for one row, and for up to 16, 32 and 64."""
+        """But for one row, for up to 16, 32 and 64, and for up to 16, 32 and 64 keys."""
         for rows, kernels in (((65, 70, 200), 1), ((33, 64), 2), ((17, 20, 32), 3), ((2, 16), 4), ((1, 1), 5)):
-            for m, (b, hq, hkv, n) in zip(rows, ((1, 1, 1, 4), (2, 4, 2, 33), (1, 3, 1, 70))):
+            for m, (b, hq, hkv, n) in zip(rows, ((1, 1, 1, 66), (2, 4, 2, 133), (1, 3, 1, 70))):
                 k = ramp(b, hkv, n, 32)
                 attn_mlir.attention(ramp(b, hq, m, 32), k, k, causal=True)
                 self.assertEqual(functional.direct.cache_info().currsize, kernels)
+        for keys, kernels in ((4, 6), (16, 6), (17, 7), (64, 8), (33, 8)):
+            k = ramp(1, 1, keys, 32)
+            attn_mlir.attention(ramp(1, 1, 70, 32), k, k, causal=True)
+            self.assertEqual(functional.direct.cache_info().currsize, kernels)
 
     def test_number_of_threads(self):
         few, many = 1 << 22, 1 << 23
