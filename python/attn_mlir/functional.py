@@ -119,6 +119,7 @@ def attention(
     heads has its own, on a CPU one row, up to 16, 32 and 64 have, and up to 16, 32 and 64 keys. Raises BindingError for arrays that do not fit, CompileError with the
     compiler's diagnostics.
     """
+    check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
     signature, others = None, (bias, sink, key_lengths, query_lengths, descale, head_map, qk_norm, rotary, rotary_positions)
     functions = (mask_mod, block_mask, score_mod, prob_mod, output_mod, out, cache)
     if not dropout and all([other is None for other in others + functions]):
@@ -130,7 +131,7 @@ def attention(
     rows = RowChanges(qk_norm, qk_norm_epsilon, rotary, rotary_interleaved, rotary_positions)
     rows.check_alone(prob_mod=prob_mod, head_map=head_map, descale=descale)
     changes = rows.arrays(query, key, key_lengths)
-    check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink, **changes)
+    check_no_gradients(**changes)
     mask_mod = with_blocks(mask_mod, block_mask)
     if prob_mod is not None:
         if head_map is not None:
