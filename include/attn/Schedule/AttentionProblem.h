@@ -80,7 +80,8 @@ struct AttentionProblem {
   Normalization normalization = Normalization::Softmax;
   /// What happens to the query alone before the attention.
   int64_t queryRotations = 0, queryNorms = 0;
-  /// Read by an output_mod for each element of the output, all tensors together.
+  /// Read by an output_mod for each element of the output, all tensors
+  /// together.
   int64_t captureBytes = 0;
   bool hasLse = false;      ///< the forward pass writes its LSE
   bool hasBias = false;     ///< a bias of the size of the scores is read
