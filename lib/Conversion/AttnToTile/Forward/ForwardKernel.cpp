@@ -541,10 +541,8 @@ LogicalResult KernelBuilder::build(StringRef name) {
     return failure();
   kernel->setForward(true);
   addWorkspaces(*kernel);
-  // Tiles of the query are those before the rows change.
-  if (Operation *last = getFusedRows(attention.first))
-    values.map(last->getResult(0), values.lookup(RowChain::get(last).source));
-  else if (attention.schedule.getQueryPrologue() == "fused")
+  if (attention.schedule.getQueryPrologue() == "fused" &&
+      !getFusedRows(attention.first))
     return attention.first.emitOpError()
            << "expected an attn.rotary or attn.qk_norm of the query with "
               "query_prologue = \"fused\"";
