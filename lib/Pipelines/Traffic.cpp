@@ -61,11 +61,13 @@ getPredictedBytes(AttentionOp op, const TargetInfo &target) {
   Cost cost = getCost(getProblem(op), schedule, target);
   std::vector<runtime::PredictedBytes> predicted;
   for (const OperandBytes &bytes : cost.operands)
-    if (bytes.operand != Operand::Bias && bytes.operand != Operand::Partials)
+    if (bytes.operand != Operand::Bias && bytes.operand != Operand::Partials &&
+        bytes.operand != Operand::Captures)
       predicted.push_back({std::string(getName(bytes.operand)),
                            std::to_string(bytes.read),
                            std::to_string(bytes.written)});
-  predictRows(op.getQuery(), "query", predicted);
+  if (!getProblem(op).changesQuery())
+    predictRows(op.getQuery(), "query", predicted);
   predictRows(op.getKey(), "key", predicted);
   predictRows(op.getValue(), "value", predicted);
   return predicted;

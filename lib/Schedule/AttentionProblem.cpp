@@ -169,6 +169,17 @@ Status AttentionProblem::verify() const {
   if (getSizeBytes(outputType) == 1)
     return Error{"expected out of 16 bits or more, got out=" +
                  std::string(getName(outputType))};
+  for (const auto &[name, count] : {std::pair("rotary", queryRotations),
+                                    {"qk_norm", queryNorms},
+                                    {"captures", captureBytes}})
+    if (count < 0 || count > kMostOps)
+      return Error{std::string("expected ") + name + " from 0 to " +
+                   std::to_string(kMostOps) + ", got " + std::to_string(count)};
+  if (changesQuery() && pass == AttentionPass::Backward)
+    return Error{"expected rotary=0 and qk_norm=0 with pass=backward, which "
+                 "reads a query that is changed, got rotary=" +
+                 std::to_string(queryRotations) +
+                 " qk_norm=" + std::to_string(queryNorms)};
   if (!hasSoftmax() && hasLse)
     return Error{"expected lse=0 without softmax, got lse=1"};
   if (allowTf32 && elementType != ElementType::F32)
@@ -196,6 +207,12 @@ std::string AttentionProblem::print() const {
   if (normalization != Normalization::Softmax)
     text += normalization == Normalization::None ? " normalization=none"
                                                  : " normalization=sum";
+  if (queryRotations)
+    text += " rotary=" + std::to_string(queryRotations);
+  if (queryNorms)
+    text += " qk_norm=" + std::to_string(queryNorms);
+  if (captureBytes)
+    text += " captures=" + std::to_string(captureBytes);
   if (hasLse)
     text += " lse=1";
   if (hasBias)
@@ -292,6 +309,9 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
       {"mask", by(setMask, problem.mask)},
       {"pass", by(detail::setPass, problem.pass)},
       {"normalization", by(setNormalization, problem.normalization)},
+      {"rotary", size(problem.queryRotations)},
+      {"qk_norm", size(problem.queryNorms)},
+      {"captures", size(problem.captureBytes)},
       {"lse", flag(problem.hasLse)},
       {"bias", flag(problem.hasBias)},
       {"score_mod", flag(problem.hasScoreMod)},

@@ -69,6 +69,7 @@ private:
   void checkSizes();
   void checkHeadDims();
   void checkKind();
+  void checkQueryPrologue();
   void checkWeights();
   void checkRange();
   void checkSharedStream();
@@ -190,6 +191,8 @@ void Checker::checkKind() {
                      "turns), got turns=" +
                          std::string(getName(schedule.turns)));
   }
+  if (schedule.queryPrologue == QueryPrologue::Fused)
+    checkQueryPrologue();
   if (!problem.hasSoftmax())
     checkWeights();
   checkRange();
@@ -212,6 +215,25 @@ void Checker::checkRange() {
            "expected rescale_threshold of at most " + std::to_string(most) +
                " with weights of " + std::string(getName(problem.elementType)) +
                ", got " + std::to_string(schedule.rescaleThreshold));
+}
+
+/// A query is changed in its tile, of whole rows, by those who multiply it.
+void Checker::checkQueryPrologue() {
+  std::string obstacle;
+  if (!problem.changesQuery())
+    obstacle = "a query that is not turned or normalised, or whose rows keys "
+               "or values are, too";
+  else if (target.kind == TargetKind::Cpu)
+    obstacle = "a CPU, where a pass over all heads turns the query";
+  else if (schedule.kind == ScheduleKind::SmallCache)
+    obstacle =
+        "kind=small_cache, whose CTAs load slices of a row for each tile "
+        "of scores";
+  else if (getSizeBytes(problem.elementType) == 1)
+    obstacle = "8-bit queries";
+  if (!obstacle.empty())
+    reject("query-prologue",
+           "expected query_prologue=kernel with " + obstacle + ", got fused");
 }
 
 /// Without softmax there is no maximum, no rescaling and no exponential.

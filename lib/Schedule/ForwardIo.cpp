@@ -28,7 +28,8 @@ std::string_view getName(Operand operand) {
       "partials",        "delta",
       "output_gradient", "query_gradient",
       "key_gradient",    "value_gradient",
-      "query_sums"};
+      "query_sums",      "query_rows",
+      "captures"};
   return names[static_cast<size_t>(operand)];
 }
 

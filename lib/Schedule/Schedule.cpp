@@ -39,6 +39,10 @@ std::string_view getName(Turns turns) {
   return "";
 }
 
+std::string_view getName(QueryPrologue prologue) {
+  return prologue == QueryPrologue::Fused ? "fused" : "kernel";
+}
+
 std::string_view getName(SpillFormat format) {
   return format == SpillFormat::Scores ? "scores" : "probabilities";
 }
@@ -83,6 +87,9 @@ static constexpr Field fields[] = {
      nullptr, 0, kMostWarps},
     {"query_in_registers", "keep the query tile in registers (0 or 1)", nullptr,
      &Schedule::queryInRegisters},
+    {"query_prologue",
+     "where rotations and norms of the query are computed: kernel (in front) "
+     "or fused (in its tile)"},
     {"rescale_threshold",
      "rise of the maximum, as a power of two, from which the accumulator is "
      "rescaled; 0: always",
@@ -139,6 +146,8 @@ std::string getScheduleField(const Schedule &schedule, std::string_view name) {
     return std::string(getName(schedule.kind));
   if (name == "mma")
     return std::string(getName(schedule.mma));
+  if (name == "query_prologue")
+    return std::string(getName(schedule.queryPrologue));
   if (name == "turns")
     return std::string(getName(schedule.turns));
   return std::string(getName(schedule.spill));
@@ -195,6 +204,9 @@ Status setScheduleField(Schedule &schedule, std::string_view name,
     return setEnum(schedule.mma, entry,
                    {MmaFamily::None, MmaFamily::MmaSync, MmaFamily::Wgmma,
                     MmaFamily::Tcgen05});
+  if (name == "query_prologue")
+    return setEnum(schedule.queryPrologue, entry,
+                   {QueryPrologue::Kernel, QueryPrologue::Fused});
   if (name == "turns")
     return setEnum(schedule.turns, entry,
                    {Turns::None, Turns::Products, Turns::Softmax});
@@ -228,7 +240,8 @@ static bool isPrinted(const Schedule &schedule, const Field &field) {
   bool isOptional = name == "producer_warps" || name == "splits" ||
                     name == "cluster_m" || name == "cluster_d" ||
                     name == "rescale_threshold" || name == "persistent_ctas" ||
-                    name == "turns" || name == "exp2_on_fma" || field.flag;
+                    name == "turns" || name == "exp2_on_fma" ||
+                    name == "query_prologue" || field.flag;
   return !isOptional ||
          getScheduleField(schedule, name) != getScheduleField(defaults, name);
 }

@@ -7,6 +7,7 @@
 #include "attn/Schedule/ScheduleReport.h"
 
 #include "ReportDetail.h"
+#include "attn/Schedule/Constraints.h"
 #include "attn/Support/Format.h"
 
 #include <algorithm>
@@ -106,6 +107,8 @@ static std::string printOptions(const Schedule &schedule) {
   std::vector<std::string> options;
   if (schedule.queryInRegisters)
     options.push_back("q_in_regs");
+  if (schedule.queryPrologue == QueryPrologue::Fused)
+    options.push_back("q_fused");
   if (schedule.packGqa)
     options.push_back("pack_gqa");
   if (schedule.splits > 1)
@@ -178,6 +181,30 @@ static std::string printRejections(const Selection &selection) {
   return table.print();
 }
 
+/// What the other place of the query's rotations and norms would cost.
+static std::string explainQueryPrologue(const AttentionProblem &problem,
+                                        const TargetInfo &target,
+                                        const Candidate &chosen) {
+  if (!problem.changesQuery() || target.kind == TargetKind::Cpu)
+    return "";
+  std::string text = "query     ";
+  Schedule other = chosen.schedule;
+  bool isFused = other.queryPrologue == QueryPrologue::Fused;
+  text += isFused ? "fused" : "kernel";
+  other.queryPrologue = isFused ? QueryPrologue::Kernel : QueryPrologue::Fused;
+  std::vector<Violation> violations =
+      check(problem, other, target, getGeneratorFeatures(problem, target));
+  if (!violations.empty())
+    return text + ": " + violations.front().message + "\n";
+  Cost cost = getCost(problem, other, target);
+  const Cost &fused = isFused ? chosen.cost : cost;
+  const Cost &kernel = isFused ? cost : chosen.cost;
+  return text + ": " + formatSeconds(fused.seconds) + " fused, " +
+         formatSeconds(kernel.seconds) +
+         " with a kernel in front, which moves " +
+         formatBytes(kernel.getL2Bytes() - fused.getL2Bytes()) + " more\n";
+}
+
 std::string printReport(const AttentionProblem &problem,
                         const TargetInfo &target, const Selection &selection,
                         const ReportOptions &options) {
@@ -194,6 +221,7 @@ std::string printReport(const AttentionProblem &problem,
           " elements (compulsory " + formatCount(bounds.compulsory * heads) +
           ", large cache " + formatCount(bounds.largeCache * heads) +
           ", small cache " + formatCount(bounds.smallCache * heads) + ")\n";
+  text += explainQueryPrologue(problem, target, chosen);
   text += "DRAM      " + formatBytes(chosen.cost.dramBytes) + ", workspace " +
           formatBytes(chosen.cost.workspaceBytes) + ", " +
           formatCount(chosen.cost.ctas) + " CTAs in " +

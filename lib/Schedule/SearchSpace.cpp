@@ -303,6 +303,11 @@ std::vector<Schedule> Space::takeLargeCache() {
            [](const Schedule &) {
              return std::vector<int64_t>{0, 1};
            });
+  if (isGpu && problem.changesQuery())
+    expand("query_prologue", &Schedule::queryPrologue, [](const Schedule &) {
+      return std::vector<int64_t>{static_cast<int64_t>(QueryPrologue::Kernel),
+                                  static_cast<int64_t>(QueryPrologue::Fused)};
+    });
   if (hasRoles)
     expandRoles();
   if (schedules.front().kind == ScheduleKind::SplitKV)

@@ -41,6 +41,15 @@ static constexpr double kInstructionsPerSum = 1;
 static constexpr double kInstructionsPerTile = 80;
 /// Instructions of an exponential on the FMA units.
 static constexpr double kInstructionsPerExp2 = 11;
+/// Instructions for each element of a row that changes: to read and write it,
+/// with its address and its conversions, to turn it, to normalise it.
+static constexpr double kInstructionsPerElement = 8;
+static constexpr double kInstructionsPerTurn = 5;
+static constexpr double kInstructionsPerNorm = 3;
+/// Clocks of a sum over the lanes of a warp, and rows that a warp has at once
+/// (lib/Conversion/AttnToTile/Forward/QueryRows.cpp).
+static constexpr double kReductionClocks = 130;
+static constexpr double kRowsAtOnce = 4;
 
 //===----------------------------------------------------------------------===//
 // TimeModel
@@ -73,6 +82,27 @@ public:
 
 private:
   PhaseWork getOnePass() const;
+  PhaseWork getQueryPass() const;
+  void changeQuery(PhaseWork &phase) const;
+  bool hasQueryPass() const {
+    return problem.changesQuery() && target.kind == TargetKind::Gpu &&
+           schedule.queryPrologue == QueryPrologue::Kernel;
+  }
+  /// Of the attention's own kernels.
+  double getDramBytes() const {
+    return static_cast<double>(cost.dramBytes) -
+           (hasQueryPass() ? getQueryPass().dramBytes : 0);
+  }
+  /// Of each element of the query, and clocks for which a row waits.
+  double getRowInstructions() const {
+    return kInstructionsPerElement +
+           kInstructionsPerTurn * static_cast<double>(problem.queryRotations) +
+           kInstructionsPerNorm * static_cast<double>(problem.queryNorms);
+  }
+  double getRowClocks() const {
+    return target.loadClocks +
+           kReductionClocks * static_cast<double>(problem.queryNorms);
+  }
   PhaseWork getScorePhase() const;
   PhaseWork getOutputPhase() const;
   double getBusiestCtas(const PhaseWork &phase, double units) const;
@@ -228,7 +258,9 @@ PhaseWork TimeModel::getOnePass() const {
         ctaTiles * tileM *
         (tileN * (4 + elementBytes) + static_cast<double>(schedule.tileDv) * 4);
   phase.l2Bytes = static_cast<double>(cost.getL2Bytes());
-  phase.dramBytes = static_cast<double>(cost.dramBytes);
+  if (hasQueryPass())
+    phase.l2Bytes -= getQueryPass().l2Bytes;
+  phase.dramBytes = getDramBytes();
   // f32 partial scores are reduced and 16-bit P is gathered.
   phase.dsmemBytes =
       work.scores * 6 * static_cast<double>(schedule.clusterD - 1);
@@ -252,7 +284,35 @@ PhaseWork TimeModel::getOnePass() const {
       ctaTiles * barriers +
       static_cast<double>(cost.ctas) *
           (2 * target.loadClocks + outputBytes / smBytesPerClock);
+  if (schedule.queryPrologue == QueryPrologue::Fused)
+    changeQuery(phase);
   return phase;
+}
+
+/// The kernel in front that changes the query: a warp for each row.
+PhaseWork TimeModel::getQueryPass() const {
+  constexpr int64_t warps = 4; // of a CTA
+  double rows =
+      static_cast<double>(problem.getKvHeadCount() * problem.getPackedRows());
+  PhaseWork phase;
+  phase.ctas = std::ceil(rows / warps);
+  phase.instructions =
+      rows * static_cast<double>(problem.headDim) * getRowInstructions();
+  phase.l2Bytes = getBytes(Operand::Query, true, false) +
+                  getBytes(Operand::QueryRows, false, true);
+  phase.dramBytes = getBytes(Operand::Query, true, false);
+  phase.chainClocks = 2 * getRowClocks();
+  return phase;
+}
+
+/// What a fused query adds to a CTA before its first product, which only the
+/// other CTAs of the SM hide.
+void TimeModel::changeQuery(PhaseWork &phase) const {
+  double elements = tileM * headDim;
+  double turns = tileM / static_cast<double>(schedule.warps) / kRowsAtOnce;
+  phase.sharedMemoryBytes += phase.ctas * 2 * elements * elementBytes;
+  phase.instructions += phase.ctas * elements * getRowInstructions();
+  phase.exposedClocks += phase.ctas * turns * getRowClocks();
 }
 
 /// Small cache, phase 1: a CTA for each visible tile of Q K^T, which takes
@@ -267,12 +327,13 @@ PhaseWork TimeModel::getScorePhase() const {
   phase.instructions = work.scores * getScoreInstructions();
   phase.sharedMemoryBytes =
       keyTiles * elementBytes * headDim * (2 * tileM + (1 + readers) * tileN);
-  phase.l2Bytes = getBytes(Operand::Query, true, false) +
+  Operand query = hasQueryPass() ? Operand::QueryRows : Operand::Query;
+  phase.l2Bytes = getBytes(query, true, false) +
                   getBytes(Operand::Key, true, false) +
                   getBytes(Operand::Bias, true, false) +
                   getBytes(Operand::Scores, false, true) +
                   getBytes(Operand::Statistics, false, true);
-  phase.dramBytes = static_cast<double>(cost.dramBytes) / 2;
+  phase.dramBytes = getDramBytes() / 2;
   double chain = getProductClocks(headDim) + getSoftmaxClocks() +
                  target.iterationClocks + target.loadClocks;
   phase.chainClocks = getBusiestCtas(phase, sms * residentCtas) * chain;
@@ -297,9 +358,10 @@ PhaseWork TimeModel::getOutputPhase() const {
   phase.sharedMemoryBytes =
       keyTiles * (2 * tileM * tileN * dvSlices * scoreBytes +
                   (1 + readers) * tileN * valueDim * elementBytes);
-  phase.l2Bytes =
-      static_cast<double>(cost.getL2Bytes()) - getScorePhase().l2Bytes;
-  phase.dramBytes = static_cast<double>(cost.dramBytes) / 2;
+  phase.l2Bytes = static_cast<double>(cost.getL2Bytes()) -
+                  getScorePhase().l2Bytes -
+                  (hasQueryPass() ? getQueryPass().l2Bytes : 0);
+  phase.dramBytes = getDramBytes() / 2;
   double average = keyTiles * dvSlices / phase.ctas;
   double iterations =
       std::max(getBusiestCtas(phase, sms * residentCtas) * average,
@@ -374,6 +436,10 @@ void TimeModel::run() {
   } else {
     addPhase(getOnePass());
     cost.computedScores = static_cast<int64_t>(work.scores * dvSlices);
+  }
+  if (hasQueryPass()) {
+    addPhase(getQueryPass());
+    kernels += 1;
   }
   if (target.kind == TargetKind::Gpu) {
     addTerm("launch", kernels * detail::getLaunchSeconds(target));

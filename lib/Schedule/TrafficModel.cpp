@@ -77,6 +77,26 @@ static Traffic getOnePassTraffic(const AttentionProblem &problem,
   return traffic;
 }
 
+/// A kernel in front reads each row once and writes it; the attention reads
+/// what that has written.
+static void readChangedRows(Traffic &traffic, const HeadShape &head) {
+  int64_t &reads = traffic.reads[static_cast<size_t>(Operand::Query)];
+  traffic.read(Operand::QueryRows, reads)
+      .write(Operand::QueryRows, head.rows * head.headDim);
+  reads = head.rows * head.headDim;
+}
+
+/// Elements of each tensor that an output_mod reads: those of whole tiles, in
+/// which what is past the end reads the last element; where splits are merged,
+/// those of the output.
+static int64_t getCapturedElements(const AttentionProblem &problem,
+                                   const Schedule &schedule,
+                                   const HeadShape &head) {
+  if (schedule.kind == ScheduleKind::SplitKV)
+    return head.rows * head.valueDim;
+  return alignUp(head.rows, schedule.tileM) * getPaddedValueDim(problem);
+}
+
 Traffic getTraffic(const AttentionProblem &problem, const Schedule &schedule) {
   HeadShape head = HeadShape::get(problem, schedule.packGqa);
   int64_t heads = problem.getKvHeadCount() *
@@ -86,6 +106,11 @@ Traffic getTraffic(const AttentionProblem &problem, const Schedule &schedule) {
     traffic = getTwoPhaseTraffic(problem, schedule, head);
   else
     traffic = getOnePassTraffic(problem, schedule, head);
+  if (problem.changesQuery() && schedule.queryPrologue == QueryPrologue::Kernel)
+    readChangedRows(traffic, head);
+  if (problem.captureBytes > 0)
+    traffic.read(Operand::Captures,
+                 getCapturedElements(problem, schedule, head));
   if (problem.hasBias)
     traffic.read(Operand::Bias,
                  sumVisibleTiles(head, schedule.tileM, schedule.tileN).scores);
@@ -107,10 +132,13 @@ int64_t getElementBytes(const AttentionProblem &problem,
   case Operand::Value:
     return getSizeBytes(problem.getKeyType());
   case Operand::Query:
+  case Operand::QueryRows:
   case Operand::Bias:
     return getSizeBytes(problem.elementType);
   case Operand::Output:
     return getSizeBytes(problem.outputType);
+  case Operand::Captures:
+    return problem.captureBytes;
   case Operand::Scores:
     return schedule.spill == SpillFormat::Scores ? 4 : 2;
   default:
@@ -141,9 +169,10 @@ static void setL2Traffic(Cost &cost, const AttentionProblem &problem,
   }
 }
 
-/// Bytes between DRAM and L2: inputs and outputs once; K and V again for each
-/// wave of CTAs if those of the heads in flight do not stay in half of L2;
-/// spilled scores and partial results if the workspace does not.
+/// Bytes between DRAM and L2: inputs, captures and outputs once; K and V again
+/// for each wave of CTAs if those of the heads in flight do not stay in half of
+/// L2; spilled scores, partial results and changed queries if the workspace
+/// does not.
 static int64_t getDramBytes(const Cost &cost, const AttentionProblem &problem,
                             const Schedule &schedule,
                             const TargetInfo &target) {
@@ -153,7 +182,8 @@ static int64_t getDramBytes(const Cost &cost, const AttentionProblem &problem,
                     getSizeBytes(problem.getKeyType());
   int64_t rows = kvHeads * problem.getPackedRows();
   int64_t bytes = kvHeads * kvBytes + rows * problem.headDim * elementBytes +
-                  rows * problem.valueDim * getSizeBytes(problem.outputType);
+                  rows * problem.valueDim *
+                      (getSizeBytes(problem.outputType) + problem.captureBytes);
   int64_t ctasPerHead = ceilDiv(cost.ctas, kvHeads);
   int64_t ctasInFlight = target.smCount * std::max<int64_t>(cost.ctasPerSm, 1);
   int64_t headsInFlight = std::min(kvHeads, ceilDiv(ctasInFlight, ctasPerHead));
@@ -163,15 +193,17 @@ static int64_t getDramBytes(const Cost &cost, const AttentionProblem &problem,
                            kvHeads * kvBytes);
   for (const OperandBytes &moved : cost.operands)
     if ((moved.operand == Operand::Scores ||
-         moved.operand == Operand::Partials) &&
+         moved.operand == Operand::Partials ||
+         moved.operand == Operand::QueryRows) &&
         cost.workspaceBytes > target.l2Bytes / 2)
       // Slices that read the same scores run next to each other.
       bytes += 2 * moved.written;
   return bytes;
 }
 
-static int64_t getWorkspaceBytes(const AttentionProblem &problem,
-                                 const Schedule &schedule) {
+/// Of partial results, or of a chunk's scores.
+static int64_t getStateBytes(const AttentionProblem &problem,
+                             const Schedule &schedule) {
   int64_t rows = problem.getKvHeadCount() * problem.getPackedRows();
   if (schedule.kind == ScheduleKind::SplitKV)
     return schedule.splits * rows *
@@ -188,10 +220,20 @@ static int64_t getWorkspaceBytes(const AttentionProblem &problem,
   return schedule.chunkRows * (rowBytes + statistics * 4);
 }
 
+static int64_t getWorkspaceBytes(const Cost &cost,
+                                 const AttentionProblem &problem,
+                                 const Schedule &schedule) {
+  int64_t bytes = getStateBytes(problem, schedule);
+  for (const OperandBytes &moved : cost.operands)
+    if (moved.operand == Operand::QueryRows)
+      bytes += moved.written;
+  return bytes;
+}
+
 void detail::setTraffic(Cost &cost, const AttentionProblem &problem,
                         const Schedule &schedule, const TargetInfo &target) {
   setL2Traffic(cost, problem, schedule);
-  cost.workspaceBytes = getWorkspaceBytes(problem, schedule);
+  cost.workspaceBytes = getWorkspaceBytes(cost, problem, schedule);
   cost.dramBytes = getDramBytes(cost, problem, schedule, target);
 }
 

@@ -80,7 +80,12 @@ def write_rows(rng, folder, gradients=False):
     mask = rng.choice(["", " mask_mod causal(bottom_right)", f" mask_mod sliding_window({rng.choice([0, 7, 70])}, {rng.choice([0, 3])})"])
     results = [rows.tensor(("B", "Hq", "M", "Dv"), rows.dtype)] + [rows.tensor(("B", "Hq", "M"), "f32")] * has_lse
     names = "%o, %l" if has_lse else "%o"
-    text = rows.text + f"  {names} = attn.attention {', '.join(changed)}, {v}{mask} : {query}, {key}, {value} -> {', '.join(results)}\n"
+    # Where the query's are computed is the schedule's choice on a GPU.
+    fused = 'query_prologue = "fused"'
+    places = ["", "", 'query_prologue = "kernel"', fused, f'{fused}, kind = "split_kv", splits = 2', *[f"{fused}, pack_gqa = true"] * (sizes["Hq"] > sizes["Hkv"])]
+    place = rng.choice(places) if changed[0] != q and not gradients else ""
+    place = f" {{schedule = #attn.schedule<{place}>}}" * bool(place)
+    text = rows.text + f"  {names} = attn.attention {', '.join(changed)}, {v}{mask}{place} : {query}, {key}, {value} -> {', '.join(results)}\n"
     path = Path(folder, "case.mlir")
     path.write_text(f"func.func @rows({', '.join(rows.arguments)}) -> ({', '.join(results)}) {{\n{text}  return {names} : {', '.join(results)}\n}}\n")
     if gradients:

@@ -23,12 +23,13 @@ cluster_m cluster_d chunk_rows query_in_registers pack_gqa fused output_tile""".
 NUMBERS = [-(1 << 63), -1, 0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 64, 100, 128, 256, 1024, 4096, 65535, 65536]
 NUMBERS += [1 << 20, (1 << 20) + 1, (1 << 31) - 1, 1 << 31, 1 << 32, (1 << 63) - 1, 1 << 63]
 CHOICES = ["kind=large_cache", "kind=small_cache", "kind=split_kv", "mma=wgmma", "mma=mma_sync", "mma=none", "mma=tcgen05"]
-CHOICES += ["turns=products", "turns=softmax", "spill=scores"]
+CHOICES += ["turns=products", "turns=softmax", "spill=scores", "query_prologue=fused", "query_prologue=kernel"]
 PROBLEMS = [
     "B=2 Hq=4 Hkv=2 M=300 N=500 D=64",
     "B=1 Hq=1 Hkv=1 M=1 N=1 D=16",
     "B=2 Hq=8 Hkv=2 M=4096 N=4096 D=128 mask=causal",
     "B=1 Hq=2 Hkv=2 M=64 N=100 D=192 Dv=128 dtype=bf16",
+    "B=2 Hq=8 Hkv=2 M=300 N=4096 D=128 rotary=1 qk_norm=1",
 ]
 #: Of plans for several ranks.
 SEQUENCES = [1, 2, 7, 64, 1000, 4096, 65536, 1 << 20, 1 << 24, (1 << 24) + 1, 1 << 62]

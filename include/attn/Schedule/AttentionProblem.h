@@ -62,6 +62,9 @@ enum class Normalization { Softmax, Sum, None };
 /// One attention: query [B, Hq, M, D], key [B, Hkv, N, D], value [B, Hkv, N,
 /// Dv].
 struct AttentionProblem {
+  /// More rotations, norms and bytes of captures than this count as so many.
+  static constexpr int64_t kMostOps = 64;
+
   int64_t batch = 1;                           ///< B
   int64_t queryHeads = 1;                      ///< Hq
   int64_t kvHeads = 1;                         ///< Hkv, divides Hq
@@ -75,6 +78,11 @@ struct AttentionProblem {
   MaskPattern mask;
   AttentionPass pass = AttentionPass::Forward;
   Normalization normalization = Normalization::Softmax;
+  /// What happens to the query alone before the attention.
+  int64_t queryRotations = 0, queryNorms = 0;
+  /// Read by an output_mod for each element of the output, all tensors
+  /// together.
+  int64_t captureBytes = 0;
   bool hasLse = false;      ///< the forward pass writes its LSE
   bool hasBias = false;     ///< a bias of the size of the scores is read
   bool isRowBias = false;   ///< and is the same for all query rows
@@ -87,6 +95,8 @@ struct AttentionProblem {
   int64_t getGroupSize() const { return queryHeads / kvHeads; }
   /// Rows of all query heads that share one K/V head.
   int64_t getPackedRows() const { return queryLength * getGroupSize(); }
+  /// Rows of the query are turned or normalised before they are multiplied.
+  bool changesQuery() const { return queryRotations + queryNorms > 0; }
   /// Weights are exponentials.
   bool hasSoftmax() const { return normalization == Normalization::Softmax; }
   /// Of K and V.
@@ -102,8 +112,8 @@ struct AttentionProblem {
   Status verify() const;
 
   /// "B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 Dv=128 dtype=bf16 mask=causal";
-  /// fields at their default (cache, out, pass, normalization, lse, bias,
-  /// dropout, shared_kv, tf32) are left out.
+  /// fields at their default (cache, out, pass, normalization, rotary, qk_norm,
+  /// captures, lse, bias, dropout, shared_kv, tf32) are left out.
   std::string print() const;
 
   /// Parses what print writes, in any order. Needed: M, N, D. Defaults: B = 1,

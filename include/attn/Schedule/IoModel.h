@@ -35,7 +35,9 @@ namespace attn {
 
 /// What is moved. Statistics are row maxima and sums that travel with an
 /// unfinished row, or maxima spilled with a tile of scores; Partials are the
-/// outputs and LSEs of split-KV before the merge; Delta is rowsum(dO * O).
+/// outputs and LSEs of split-KV before the merge; QueryRows is the query as a
+/// kernel in front has changed it, Captures what an output_mod reads for each
+/// element; Delta is rowsum(dO * O).
 enum class Operand {
   Query,
   Key,
@@ -52,8 +54,10 @@ enum class Operand {
   KeyGradient,
   ValueGradient,
   QuerySums, ///< dQ, as it is added up
+  QueryRows,
+  Captures,
 };
-constexpr size_t kNumOperands = 15;
+constexpr size_t kNumOperands = 17;
 
 /// "query", "key", ..., "value_gradient"
 std::string_view getName(Operand operand);

@@ -47,8 +47,13 @@ enum class SpillFormat { Scores, Probabilities };
 /// cores.
 enum class Turns { None, Products, Softmax };
 
+/// Where the rotations and norms of a query are computed: by a kernel in front,
+/// or in shared memory, when a CTA has its tile.
+enum class QueryPrologue { Kernel, Fused };
+
 std::string_view getName(ScheduleKind kind);
 std::string_view getName(Turns turns);
+std::string_view getName(QueryPrologue prologue);
 std::string_view getName(SpillFormat format);
 
 /// All sizes are in elements unless their name says otherwise.
@@ -79,6 +84,7 @@ struct Schedule {
   int64_t producerWarps = 0;
   /// The query tile stays in registers as MMA fragments.
   bool queryInRegisters = false;
+  QueryPrologue queryPrologue = QueryPrologue::Kernel;
 
   /// The accumulator is rescaled only when the maximum of a row of the warp has
   /// risen by more than this, as a power of two: exponentials then reach

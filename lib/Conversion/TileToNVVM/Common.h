@@ -216,6 +216,8 @@ void populateAccumulatePatterns(mlir::TypeConverter &converter,
                                 mlir::RewritePatternSet &patterns);
 void populateAssertPatterns(mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
+void populateChangeRowsPatterns(mlir::TypeConverter &converter,
+                                mlir::RewritePatternSet &patterns);
 void populateCpAsyncPatterns(mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
 void populateDropoutPatterns(mlir::TypeConverter &converter,

@@ -85,6 +85,7 @@ private:
     RewritePatternSet patterns(context);
     populateAccumulatePatterns(converter, patterns);
     populateAssertPatterns(converter, patterns);
+    populateChangeRowsPatterns(converter, patterns);
     populateCpAsyncPatterns(converter, patterns);
     populateDropoutPatterns(converter, patterns);
     populateElementwisePatterns(converter, patterns);

@@ -49,13 +49,13 @@ PACKED = """func.func @f(%x: tensor<1x6x200x64xf16>) -> tensor<1x2x200x64xf16> {
 """
 
 
-ROWS = """func.func @f(%q: tensor<2x4x70x48xf16>, %k: tensor<2x2x130x48xf16>, %v: tensor<2x2x130x32xf16>, %t: tensor<130x8xf32>) -> tensor<2x4x70x32xf16> {
+ROWS = """func.func @f(%q: tensor<2x4x70x48xf16>, %k: tensor<2x2x130x48xf16>, %v: tensor<2x2x130x32xf16>, %t: tensor<130x8xf32>) -> tensor<2x4x70x32xf16> {{
   %n = attn.qk_norm %q epsilon(1.0e-6) : tensor<2x4x70x48xf16>
   %qr = attn.rotary %n, %t, %t interleaved columns [8, 24] : tensor<2x4x70x48xf16>, tensor<130x8xf32>
   %kr = attn.rotary %k, %t, %t interleaved columns [8, 24] : tensor<2x2x130x48xf16>, tensor<130x8xf32>
-  %o = attn.attention %qr, %kr, %v mask_mod causal(bottom_right) : tensor<2x4x70x48xf16>, tensor<2x2x130x48xf16>, tensor<2x2x130x32xf16> -> tensor<2x4x70x32xf16>
+  %o = attn.attention %qr, %kr, %v mask_mod causal(bottom_right) {{schedule = #attn.schedule<query_prologue = "{}">}} : tensor<2x4x70x48xf16>, tensor<2x2x130x48xf16>, tensor<2x2x130x32xf16> -> tensor<2x4x70x32xf16>
   return %o : tensor<2x4x70x32xf16>
-}
+}}
 """
 
 
@@ -78,7 +78,7 @@ def main():
         problems += [(module(sizes, f"{mask} {SPLIT}"), (sizes, mask, "split")) for sizes in SIZES[:2] for mask in MASKS]
         problems += [(module(SIZES[0], mask, stored="f8E4M3FN"), "bytes") for mask in (MASKS[2], SPLIT)]
         problems.append((PACKED, "packed"))
-        problems.append((ROWS, "turned"))
+        problems += [(ROWS.format(place), f"turned: {place}") for place in ("kernel", "fused")]
         for (text, what), target in itertools.product(problems, ("sm_80", "sm_90a")):
             for operand in run(folder, text, target):
                 if "predicted" not in operand:

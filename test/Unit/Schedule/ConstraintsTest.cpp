@@ -247,6 +247,21 @@ TEST_F(Constraints, weightsWithoutSoftmax) {
     EXPECT_NE(messages.find(part), std::string::npos) << messages;
 }
 
+TEST_F(Constraints, queryPrologue) {
+  set("query_prologue=fused");
+  EXPECT_EQ(getMessages(),
+            "query-prologue: expected query_prologue=kernel with a query that "
+            "is not turned or normalised, or whose rows keys or values are, "
+            "too, got fused\n");
+  problem.queryRotations = 1;
+  EXPECT_EQ(getMessages(), "");
+  set("kind=small_cache chunk_rows=64 tile_d=32");
+  EXPECT_EQ(getMessages(),
+            "query-prologue: expected query_prologue=kernel with "
+            "kind=small_cache, whose CTAs load slices of a row for each tile "
+            "of scores, got fused\n");
+}
+
 TEST_F(Constraints, smallCacheWithoutSoftmax) {
   for (Normalization normalization :
        {Normalization::None, Normalization::Sum}) {

@@ -44,6 +44,8 @@ TEST(Schedule, equalityComparesEveryField) {
       value = "scores";
     else if (field.name == "turns")
       value = "softmax";
+    else if (field.name == "query_prologue")
+      value = "fused";
     else if (field.name == "query_in_registers" || field.name == "pack_gqa" ||
              field.name == "output_tile" || field.name == "fused")
       value = "1";
@@ -66,9 +68,10 @@ TEST(Schedule, reportsBadText) {
   EXPECT_EQ(Schedule::parse("tile-m=64").error(),
             "unknown schedule field 'tile-m', expected one of kind, mma, "
             "tile_m, tile_n, tile_d, tile_dv, stages, warps, producer_warps, "
-            "query_in_registers, rescale_threshold, persistent_ctas, "
-            "output_tile, turns, exp2_on_fma, pack_gqa, splits, cluster_m, "
-            "cluster_d, fused, chunk_rows, spill (did you mean 'tile_m'?)");
+            "query_in_registers, query_prologue, rescale_threshold, "
+            "persistent_ctas, output_tile, turns, exp2_on_fma, pack_gqa, "
+            "splits, cluster_m, cluster_d, fused, chunk_rows, spill (did you "
+            "mean 'tile_m'?)");
 }
 
 TEST(ScheduleOverrides, applyAndMatch) {

@@ -12,6 +12,7 @@
 #include "Forward/ForwardKernel.h"
 
 #include "Forward/OnlineStep.h"
+#include "Forward/QueryRows.h"
 #include "Kernel/KernelScope.h"
 #include "Kernel/Prologue.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -307,6 +308,9 @@ FailureOr<Value> KernelBuilder::getQuery() {
   if (failed(tile))
     return failure();
   query = *tile;
+  if (Operation *last = getFusedRows(op))
+    changeQueryRows(builder, query.getDefiningOp<tile::LoadOp>(),
+                    RowChain::get(last), values);
   auto operandType =
       tile::FragmentType::get(builder.getContext(), {rows, cols},
                               getElementTypeOrSelf(op.getQuery().getType()),
@@ -537,6 +541,11 @@ LogicalResult KernelBuilder::build(StringRef name) {
     return failure();
   kernel->setForward(true);
   addWorkspaces(*kernel);
+  if (attention.schedule.getQueryPrologue() == "fused" &&
+      !getFusedRows(attention.first))
+    return attention.first.emitOpError()
+           << "expected an attn.rotary or attn.qk_norm of the query with "
+              "query_prologue = \"fused\"";
   if (attention.getClusterCtas() > 1 && attention.first.hasMaskMod())
     return attention.first.emitOpError()
            << "expected no mask_mod with cluster_m="

@@ -241,6 +241,11 @@ static void findKeyNest(TiledAttention &attention) {
 /// Fields that the small-cache kernels need.
 static LogicalResult checkSmallCache(TiledAttention &attention) {
   ScheduleAttr schedule = attention.schedule;
+  if (schedule.getQueryPrologue() == "fused")
+    return attention.first.emitOpError()
+           << "expected query_prologue = \"kernel\" with kind = "
+              "\"small_cache\", got "
+           << schedule;
   if (readsByRow(attention.first))
     return attention.first.emitOpError()
            << "expected neither lengths nor pages of the keys with kind = "

@@ -7,6 +7,7 @@
 #include "Kernel/KernelScope.h"
 
 #include "Kernel/Fragments.h"
+#include "Kernel/RowChains.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Views.h"
@@ -162,6 +163,10 @@ FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
     for (auto [result, view] : llvm::zip(prologue.op->getResults(), views))
       values.map(result, view);
   }
+  // Tiles of a query that changes in them are those of what it was before.
+  if (Operation *last =
+          attention.first ? getFusedRows(attention.first) : nullptr)
+    values.map(last->getResult(0), values.lookup(RowChain::get(last).source));
   if (attention.forall && failed(materializeOutside(attention.forall)))
     return failure();
   return kernel;

@@ -12,30 +12,6 @@
 using namespace mlir;
 using namespace attn;
 
-/// True if a lane that has the pairs of one has those of the other.
-static bool fitTogether(const RotaryLayout &a, const RotaryLayout &b) {
-  return a.hasPairsOf(b) || a.end() <= b.begin() || b.end() <= a.begin();
-}
-
-RowChain RowChain::get(Operation *last) {
-  RowChain chain;
-  SmallVector<RotaryLayout> layouts;
-  for (Operation *op = last; getRowSource(op);
-       op = chain.source.getDefiningOp()) {
-    if (auto rotary = dyn_cast<RotaryOp>(op)) {
-      RotaryLayout layout = RotaryLayout::get(rotary);
-      if (!llvm::all_of(layouts, [&](const RotaryLayout &other) {
-            return fitTogether(layout, other);
-          }))
-        break;
-      layouts.push_back(layout);
-    }
-    chain.ops.insert(chain.ops.begin(), op);
-    chain.source = getRowSource(op);
-  }
-  return chain;
-}
-
 /// Adds the chain that ends in `last` behind the one that it reads.
 static void addChain(Operation *last, SetVector<Operation *> &ops) {
   Operation *before = RowChain::get(last).source.getDefiningOp();
@@ -44,10 +20,30 @@ static void addChain(Operation *last, SetVector<Operation *> &ops) {
   ops.insert(last);
 }
 
+Operation *attn::getFusedRows(OnlineAttentionOp step) {
+  ScheduleAttr schedule = step.getScheduleAttr();
+  auto slice = step.getQuery().getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice || !schedule || schedule.getQueryPrologue() != "fused")
+    return nullptr;
+  Operation *last = slice.getSource().getDefiningOp();
+  return getRowSource(last) ? last : nullptr;
+}
+
+/// True if the rows of `slice` change in their tile.
+static bool isFused(tensor::ExtractSliceOp slice) {
+  return llvm::all_of(slice->getUsers(), [&](Operation *user) {
+    auto step = dyn_cast<OnlineAttentionOp>(user);
+    return step && step.getQuery() == slice.getResult() && getFusedRows(step);
+  });
+}
+
 void attn::findRowChains(Operation *nest, SetVector<Operation *> &ops) {
   nest->walk([&](tensor::ExtractSliceOp slice) {
-    if (Operation *op = slice.getSource().getDefiningOp(); getRowSource(op))
-      addChain(op, ops);
+    Operation *last = slice.getSource().getDefiningOp();
+    if (getRowSource(last) && isFused(slice))
+      last = RowChain::get(last).source.getDefiningOp();
+    if (getRowSource(last))
+      addChain(last, ops);
   });
 }
 
@@ -99,21 +95,26 @@ static LogicalResult checkSource(Operation *op) {
          << view->getName() << "'";
 }
 
-LogicalResult attn::addRowOperands(TiledAttention &attention) {
-  for (const PrologueOp &prologue : attention.prologue) {
-    if (!getRowSource(prologue.op))
-      continue;
-    if (failed(checkSource(prologue.op)))
-      return failure();
-    for (Operation *op : RowChain::get(prologue.op).ops) {
-      if (auto rotary = dyn_cast<RotaryOp>(op)) {
-        addTable(attention, "cos", rotary.getCos());
-        addTable(attention, "sin", rotary.getSin());
-        addTable(attention, "positions", rotary.getPositions());
-      } else {
-        addTable(attention, "norm_weight", cast<QkNormOp>(op).getWeight());
-      }
+static LogicalResult addOperandsOf(TiledAttention &attention, Operation *last) {
+  if (failed(checkSource(last)))
+    return failure();
+  for (Operation *op : RowChain::get(last).ops) {
+    if (auto rotary = dyn_cast<RotaryOp>(op)) {
+      addTable(attention, "cos", rotary.getCos());
+      addTable(attention, "sin", rotary.getSin());
+      addTable(attention, "positions", rotary.getPositions());
+    } else {
+      addTable(attention, "norm_weight", cast<QkNormOp>(op).getWeight());
     }
   }
   return success();
+}
+
+LogicalResult attn::addRowOperands(TiledAttention &attention) {
+  for (const PrologueOp &prologue : attention.prologue)
+    if (getRowSource(prologue.op) &&
+        failed(addOperandsOf(attention, prologue.op)))
+      return failure();
+  Operation *fused = attention.first ? getFusedRows(attention.first) : nullptr;
+  return fused ? addOperandsOf(attention, fused) : success();
 }

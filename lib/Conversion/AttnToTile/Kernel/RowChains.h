@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Queries and keys that are turned or normalised are computed by a kernel in
-// front of the attention's, which reads them from a workspace. Ops in a row
-// make one kernel, in which a warp has a row in registers.
+// front of the attention's, which reads them from a workspace; queries where
+// their tile is, if the schedule says so. Ops in a row are computed at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,18 +19,12 @@
 
 namespace attn {
 
-/// The ops that one kernel computes, the last behind the others.
-struct RowChain {
-  llvm::SmallVector<mlir::Operation *> ops;
-  mlir::Value source; ///< of the first
+/// The end of the chain that `step` changes its query tiles by, where they are;
+/// null if a kernel in front has done so, or nothing changes.
+mlir::Operation *getFusedRows(OnlineAttentionOp step);
 
-  /// The longest chain that ends in `last`. The columns that two rotations turn
-  /// are in the same pairs, or others: a lane has both columns of a pair.
-  static RowChain get(mlir::Operation *last);
-};
-
-/// Adds the ends of the chains that tiles of `nest` are slices of to `ops`,
-/// each behind those whose results it reads.
+/// Adds the ends of the chains that kernels in front of `nest` compute to
+/// `ops`, each behind those whose results it reads.
 void findRowChains(mlir::Operation *nest,
                    llvm::SetVector<mlir::Operation *> &ops);
 
@@ -38,8 +32,8 @@ void findRowChains(mlir::Operation *nest,
 WorkspaceView getRowView(const TiledAttention &attention,
                          mlir::Operation *last);
 
-/// Adds to the operands what the chains of the prologue read. Fails with a
-/// diagnostic where a kernel cannot.
+/// Adds to the operands what the chains read. Fails with a diagnostic where a
+/// kernel cannot.
 mlir::LogicalResult addRowOperands(TiledAttention &attention);
 
 } // namespace attn

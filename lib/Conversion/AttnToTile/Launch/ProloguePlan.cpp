@@ -117,12 +117,16 @@ static void addTableConstraints(LaunchProgram &program, RotaryOp op) {
   }
 }
 
+static void addTableConstraints(LaunchProgram &program, Operation *last) {
+  for (Operation *op : RowChain::get(last).ops)
+    if (auto rotary = dyn_cast<RotaryOp>(op))
+      addTableConstraints(program, rotary);
+}
+
 /// The kernel of a chain of row ops: a warp for each row.
 static void addRows(LaunchProgram &program, const PrologueOp &prologue,
                     const Twine &name) {
-  for (Operation *op : RowChain::get(prologue.op).ops)
-    if (auto rotary = dyn_cast<RotaryOp>(op))
-      addTableConstraints(program, rotary);
+  addTableConstraints(program, prologue.op);
   StringRef source = program.getName(skipRowOps(prologue.op->getResult(0)));
   Size sizes[] = {program.dim(source, kBatch), program.dim(source, kHead),
                   program.dim(source, kSequence),
@@ -133,6 +137,9 @@ static void addRows(LaunchProgram &program, const PrologueOp &prologue,
 
 void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
                        StringRef name) {
+  if (Operation *fused =
+          attention.first ? getFusedRows(attention.first) : nullptr)
+    addTableConstraints(program, fused);
   for (auto [number, prologue] : llvm::enumerate(attention.prologue)) {
     auto named = [&, number = number](StringRef suffix) {
       return getPrologueName(name + suffix, number);

@@ -61,12 +61,16 @@ LogicalResult ScheduleAttr::verify(
     llvm::function_ref<InFlightDiagnostic()> emitError, StringRef kind,
     StringRef mma, int64_t tileM, int64_t tileN, int64_t tileD, int64_t tileDv,
     int64_t stages, int64_t warps, int64_t producerWarps,
-    BoolAttr queryInRegisters, int64_t rescaleThreshold, int64_t persistentCtas,
-    BoolAttr outputTile, StringRef turns, int64_t exp2OnFma, BoolAttr packGqa,
-    int64_t splits, int64_t clusterM, int64_t clusterD, BoolAttr fused,
-    int64_t chunkRows, StringRef spill) {
-  std::pair<StringRef, StringRef> names[] = {
-      {"kind", kind}, {"mma", mma}, {"turns", turns}, {"spill", spill}};
+    BoolAttr queryInRegisters, StringRef queryPrologue,
+    int64_t rescaleThreshold, int64_t persistentCtas, BoolAttr outputTile,
+    StringRef turns, int64_t exp2OnFma, BoolAttr packGqa, int64_t splits,
+    int64_t clusterM, int64_t clusterD, BoolAttr fused, int64_t chunkRows,
+    StringRef spill) {
+  std::pair<StringRef, StringRef> names[] = {{"kind", kind},
+                                             {"mma", mma},
+                                             {"query_prologue", queryPrologue},
+                                             {"turns", turns},
+                                             {"spill", spill}};
   for (auto [name, value] : names)
     if (Status status = checkField(name, value); !value.empty() && !status)
       return emitError() << status.error();

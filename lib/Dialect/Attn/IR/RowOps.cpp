@@ -180,6 +180,30 @@ Value attn::skipRowOps(Value tensor) {
   return tensor;
 }
 
+/// True if a lane that has the pairs of one has those of the other.
+static bool fitTogether(const RotaryLayout &a, const RotaryLayout &b) {
+  return a.hasPairsOf(b) || a.end() <= b.begin() || b.end() <= a.begin();
+}
+
+RowChain RowChain::get(Operation *last) {
+  RowChain chain;
+  SmallVector<RotaryLayout> layouts;
+  for (Operation *op = last; getRowSource(op);
+       op = chain.source.getDefiningOp()) {
+    if (auto rotary = dyn_cast<RotaryOp>(op)) {
+      RotaryLayout layout = RotaryLayout::get(rotary);
+      if (!llvm::all_of(layouts, [&](const RotaryLayout &other) {
+            return fitTogether(layout, other);
+          }))
+        break;
+      layouts.push_back(layout);
+    }
+    chain.ops.insert(chain.ops.begin(), op);
+    chain.source = getRowSource(op);
+  }
+  return chain;
+}
+
 std::pair<Value, Value> attn::turnPair(OpBuilder &builder, Location loc,
                                        Value x, Value y,
                                        std::pair<Value, Value> cos,

@@ -15,10 +15,12 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
   auto set = [&](StringRef name, const std::string &value) {
     (void)fields.set(name.str(), value);
   };
-  std::pair<StringRef, StringRef> names[] = {{"kind", schedule.getKind()},
-                                             {"mma", schedule.getMma()},
-                                             {"turns", schedule.getTurns()},
-                                             {"spill", schedule.getSpill()}};
+  std::pair<StringRef, StringRef> names[] = {
+      {"kind", schedule.getKind()},
+      {"mma", schedule.getMma()},
+      {"query_prologue", schedule.getQueryPrologue()},
+      {"turns", schedule.getTurns()},
+      {"spill", schedule.getSpill()}};
   for (auto [name, value] : names)
     if (!value.empty())
       set(name, value.str());
@@ -69,6 +71,9 @@ ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
       std::string(getName(schedule.mma)), schedule.tileM, schedule.tileN,
       schedule.tileD, schedule.tileDv, schedule.stages, schedule.warps,
       positive(schedule.producerWarps), flag(schedule.queryInRegisters),
+      schedule.queryPrologue == QueryPrologue::Fused
+          ? std::string(getName(schedule.queryPrologue))
+          : std::string(),
       schedule.rescaleThreshold, schedule.persistentCtas,
       flag(schedule.outputTile), std::string(getName(schedule.turns)),
       schedule.exp2OnFma, flag(schedule.packGqa), schedule.splits,

@@ -11,6 +11,8 @@
 
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/OutputOps.h"
+#include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Support/ElementType.h"
@@ -168,8 +170,57 @@ static AttentionProblem getSizes(OpTy op) {
   return problem;
 }
 
+/// Counts what happens to rows of the query that no other operand has.
+static void countQueryOps(AttentionOp op, AttentionProblem &problem) {
+  Operation *last = op.getQuery().getDefiningOp();
+  if (!getRowSource(last) || op.getQuery() == op.getKey() ||
+      op.getQuery() == op.getValue())
+    return;
+  for (Operation *rowOp : RowChain::get(last).ops)
+    ++(isa<RotaryOp>(rowOp) ? problem.queryRotations : problem.queryNorms);
+  for (int64_t *count : {&problem.queryRotations, &problem.queryNorms})
+    *count = std::min(*count, AttentionProblem::kMostOps);
+}
+
+/// True if `value`, of a region, is computed from `argument`.
+static bool dependsOn(Value value, BlockArgument argument) {
+  Operation *op = value.getDefiningOp();
+  return value == argument ||
+         (op && op->getBlock() == argument.getOwner() &&
+          llvm::any_of(op->getOperands(), [&](Value operand) {
+            return dependsOn(operand, argument);
+          }));
+}
+
+/// The output is what its output_mods make of it. Of what they read, tensors
+/// with an element for each of the output count.
+static void countOutputMods(AttentionOp op, AttentionProblem &problem) {
+  Value output = op.getOutput();
+  SmallPtrSet<Value, 4> captures;
+  while (OutputModOp mod = output ? getOutputMod(output) : OutputModOp()) {
+    BlockArgument column = mod.getMod().getArguments().back();
+    mod.getMod().walk([&](tensor::ExtractOp read) {
+      bool isOfElements = llvm::any_of(read.getIndices(), [&](Value index) {
+        return dependsOn(index, column);
+      });
+      if (isOfElements && read.getType().isIntOrFloat() &&
+          captures.insert(read.getTensor()).second)
+        problem.captureBytes +=
+            llvm::divideCeil(read.getType().getIntOrFloatBitWidth(), 8);
+    });
+    output = mod.getResult();
+  }
+  problem.captureBytes =
+      std::min(problem.captureBytes, AttentionProblem::kMostOps);
+  if (output && output != op.getOutput())
+    problem.outputType =
+        getElementType(output.getType()).value_or(problem.outputType);
+}
+
 AttentionProblem attn::getProblem(AttentionOp op) {
   AttentionProblem problem = getSizes(op);
+  countQueryOps(op, problem);
+  countOutputMods(op, problem);
   problem.hasLse = static_cast<bool>(op.getLse());
   // Sizes that are too large are refused when a schedule is asked for.
   if (op.hasMaskMod() && problem.verify())

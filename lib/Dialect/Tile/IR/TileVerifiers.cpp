@@ -325,6 +325,25 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
                      transposed ? b.getRows() : b.getCols(), acc.getShape()[1]);
 }
 
+LogicalResult ChangeRowsOp::verify() {
+  SharedType tile = getTile().getType();
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  int64_t atOnce = getBody().getNumArguments();
+  if (tile.isRing() || tile.getElementBytes() < 2)
+    return emitOpError() << "expected a tile of elements of 16 bits or more, "
+                            "got "
+                         << tile;
+  if (!llvm::all_of(getBody().getArgumentTypes(), llvm::IsaPred<IndexType>) ||
+      atOnce == 0)
+    return emitOpError() << "expected arguments of type index, got "
+                         << getBody().getArgumentTypes();
+  if (kernel && tile.getRows() % (atOnce * kernel.getWarps()) != 0)
+    return emitOpError() << "expected rows for each of " << kernel.getWarps()
+                         << " warps, " << atOnce << " at once, got "
+                         << tile.getRows();
+  return success();
+}
+
 void TransposeBytesOp::build(OpBuilder &, OperationState &state, Value tile) {
   auto type = cast<SharedType>(tile.getType());
   int64_t rows = type.getCols(), cols = type.getRows();

@@ -114,13 +114,19 @@ void Pipeliner::stageOuterLoads() {
     // What is read before the key loops is waited for there, after the first
     // key tiles are under way; what is only read inside them has arrived with
     // the first of those.
+    SmallVector<Operation *> readers;
     for (Operation *user : load->getUsers())
-      if (auto reader = dyn_cast<LoadOperandOp>(user);
-          reader && isa<KernelOp>(reader->getParentOp())) {
-        reader->moveBefore(chain.loops.front());
-        if (!firstReader)
-          firstReader = reader;
-      }
+      if (isa<LoadOperandOp, ChangeRowsOp>(user) &&
+          isa<KernelOp>(user->getParentOp()))
+        readers.push_back(user);
+    llvm::sort(readers, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    for (Operation *reader : readers) {
+      reader->moveBefore(chain.loops.front());
+      if (!firstReader)
+        firstReader = reader;
+    }
     load.getTile().replaceAllUsesWith(buffer);
     load.erase();
     ++numLoads;

@@ -349,6 +349,8 @@ void Specializer::useOuter(Channel &channel, Value round) {
     if (auto operand = dyn_cast<LoadOperandOp>(user)) {
       operand.getOperand().replaceAllUsesWith(operand.getTile());
       operand.erase();
+    } else if (auto change = dyn_cast<ChangeRowsOp>(user)) {
+      change.getWarpgroupMutable().assign(warpgroup);
     }
   channel.load.getTile().replaceAllUsesWith(channel.copied.ring);
   if (builder.getInsertionPoint() == channel.load->getIterator())

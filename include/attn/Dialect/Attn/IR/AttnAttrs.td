@@ -41,6 +41,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `warps`: warps that compute (1 on the CPU); `producer_warps`: warps that
       only load.
     - `query_in_registers`: the query tile stays in registers as fragments.
+    - `query_prologue`: where a query's `attn.rotary` and `attn.qk_norm` are
+      computed: by a `kernel` in front, or `fused`, in each tile when it is there.
     - `rescale_threshold`: the rise of a row's maximum, as a power of two, from
       which the accumulator is rescaled; 0 for always.
     - `persistent_ctas`: CTAs that take one tile after the other; 0 for a CTA
@@ -77,6 +79,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     Attn_ScheduleNumber:$warps,
     Attn_ScheduleNumber:$producer_warps,
     OptionalParameter<"::mlir::BoolAttr">:$query_in_registers,
+    StringRefParameter<"where queries are turned", [{""}]>:$query_prologue,
     Attn_ScheduleNumber:$rescale_threshold,
     Attn_ScheduleNumber:$persistent_ctas,
     OptionalParameter<"::mlir::BoolAttr">:$output_tile,

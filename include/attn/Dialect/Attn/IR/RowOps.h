@@ -44,6 +44,16 @@ mlir::Value getRowSource(mlir::Operation *op);
 /// `tensor` before all attn.rotary and attn.qk_norm.
 mlir::Value skipRowOps(mlir::Value tensor);
 
+/// The ops that are computed at once, the last behind the others.
+struct RowChain {
+  llvm::SmallVector<mlir::Operation *> ops;
+  mlir::Value source; ///< of the first
+
+  /// The longest chain that ends in `last`. The columns that two rotations turn
+  /// are in the same pairs, or others: a lane has both columns of a pair.
+  static RowChain get(mlir::Operation *last);
+};
+
 /// A pair, floats of the type to compute in, turned: each column has a factor
 /// of its own.
 std::pair<mlir::Value, mlir::Value>

@@ -208,6 +208,7 @@ include "attn/Dialect/Tile/IR/TileAsyncOps.td"
 include "attn/Dialect/Tile/IR/TileDropoutOps.td"
 include "attn/Dialect/Tile/IR/TileTransposeOps.td"
 include "attn/Dialect/Tile/IR/TileSequenceOps.td"
+include "attn/Dialect/Tile/IR/TileRowOps.td"
 
 include "attn/Dialect/Tile/IR/TileStoreOps.td"
 

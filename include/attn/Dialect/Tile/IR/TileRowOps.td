@@ -1,0 +1,77 @@
+//===- TileRowOps.td - Rows of a tile that change ---------*- tablegen -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Queries that are turned or normalised where their tile is, in shared memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_TILE_IR_TILEROWOPS_TD
+#define ATTN_DIALECT_TILE_IR_TILEROWOPS_TD
+
+include "attn/Dialect/Tile/IR/TileOpBase.td"
+
+def ChangeRowsOp : AttnTile_Op<"change_rows", [
+    MemoryEffects<[MemRead, MemWrite]>, SingleBlock, NoTerminator]> {
+  let summary = "rows of a tile, changed where they are";
+  let description = [{
+    Each of the warps that compute takes the rows that it has of a fragment
+    (attn_tile.fragment), as many at once as the region has arguments: their
+    numbers in the tile. All lanes are there for each, and a row is a warp's
+    alone. Behind this op a warp has its own rows; with a `warpgroup`, which
+    `--attn-tile-specialize-warps` adds, products of that warpgroup have those of
+    all of its warps (PTX ISA, "fence.proxy").
+
+    Example:
+    ```mlir
+    attn_tile.change_rows %qt : !attn_tile.shared<64x64xf16, swizzle = 128> {
+    ^bb0(%row: index):
+      %x = attn_tile.load_element %qt[%row, %lane] : !attn_tile.shared<64x64xf16, swizzle = 128>
+      %y = arith.negf %x : f16
+      attn_tile.store_element %y, %qt[%row, %lane] : !attn_tile.shared<64x64xf16, swizzle = 128>
+    }
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$tile, Optional<Index>:$warpgroup);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $tile (`[` $warpgroup^ `]`)? attr-dict `:` type($tile) $body
+  }];
+  let hasVerifier = 1;
+}
+
+def LoadElementOp : AttnTile_Op<"load_element", [MemoryEffects<[MemRead]>,
+    TypesMatchWith<"element is of the tile's element type", "tile", "element",
+      "::mlir::cast<::attn::tile::SharedType>($_self).getElementType()">]> {
+  let summary = "one element of a tile, read by each thread for itself";
+  let description = [{
+    Example:
+    ```mlir
+    %x = attn_tile.load_element %qt[%row, %col] : !attn_tile.shared<64x64xf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$tile, Index:$row, Index:$col);
+  let results = (outs AnyType:$element);
+  let assemblyFormat = "$tile `[` $row `,` $col `]` attr-dict `:` type($tile)";
+}
+
+def StoreElementOp : AttnTile_Op<"store_element", [MemoryEffects<[MemWrite]>,
+    TypesMatchWith<"value is of the tile's element type", "tile", "value",
+      "::mlir::cast<::attn::tile::SharedType>($_self).getElementType()">]> {
+  let summary = "write one element of a tile, by each thread that is here";
+  let description = [{
+    Example:
+    ```mlir
+    attn_tile.store_element %x, %qt[%row, %col] : !attn_tile.shared<64x64xf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AnyType:$value, AttnTile_Shared:$tile, Index:$row,
+                       Index:$col);
+  let assemblyFormat = [{
+    $value `,` $tile `[` $row `,` $col `]` attr-dict `:` type($tile)
+  }];
+}
+
+#endif // ATTN_DIALECT_TILE_IR_TILEROWOPS_TD

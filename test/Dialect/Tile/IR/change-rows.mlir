@@ -1,0 +1,30 @@
+// RUN: attn-opt %s --verify-roundtrip | FileCheck %s
+// RUN: attn-opt %s --attn-tile-allocate-shared-memory --convert-attn-tile-to-nvvm | FileCheck %s --check-prefix=NVVM
+
+// Each of four warps has 16 rows, two at once, and waits for its own lanes.
+// CHECK-LABEL: attn_tile.kernel @change
+// CHECK: attn_tile.change_rows %[[T:.*]] : <64x128xf16, swizzle = 128> {
+// CHECK-NEXT: ^bb0(%[[A:.*]]: index, %[[B:.*]]: index):
+// CHECK: attn_tile.load_element %[[T]][%[[A]], %{{.*}}] : <64x128xf16, swizzle = 128>
+// CHECK: attn_tile.store_element %{{.*}}, %[[T]][%[[B]], %{{.*}}] : <64x128xf16, swizzle = 128>
+// NVVM-LABEL: llvm.func @change
+// NVVM-DAG: %[[STEP:.*]] = arith.constant 2 : index
+// NVVM-DAG: %[[ROWS:.*]] = arith.constant 16 : index
+// NVVM: scf.for %{{.*}} = %{{.*}} to %{{.*}} step
+// NVVM: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<3> -> f16
+// NVVM: llvm.store %{{.*}} {alignment = 2 : i64} : f16, !llvm.ptr<3>
+// NVVM: nvvm.bar.warp.sync
+// NVVM-NOT: nvvm.barrier
+attn_tile.kernel @change(%q: !attn_tile.global<1x1x64x128xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %thread = gpu.thread_id x
+  %lane = arith.remui %thread, %c32 : index
+  %tile = attn_tile.alloc : !attn_tile.shared<64x128xf16, swizzle = 128>
+  attn_tile.change_rows %tile : !attn_tile.shared<64x128xf16, swizzle = 128> {
+  ^bb0(%first: index, %second: index):
+    %x = attn_tile.load_element %tile[%first, %lane] : !attn_tile.shared<64x128xf16, swizzle = 128>
+    attn_tile.store_element %x, %tile[%second, %lane] : !attn_tile.shared<64x128xf16, swizzle = 128>
+  }
+  attn_tile.return
+}
