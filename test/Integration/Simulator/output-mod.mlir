@@ -20,6 +20,8 @@
 // RUN: attn-run %s --function ragged --shape offsets=5,query_rows=90,key_rows=90 --random 12 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function padded --shape M=40,N=70 --random 13 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function twice --shape M=40,N=70 --random 14 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: sed 's/{chosen}/{schedule = #attn.schedule<tile_dv = 64>}/' %s > %t.last.mlir
+// RUN: attn-run %t.last.mlir --function last_slice --random 15 --device=sim:sm_80 --verify | FileCheck %s
 // CHECK: verify: PASS
 // CHECK-NOT: FAIL
 
@@ -120,4 +122,15 @@ func.func @padded(%q: !q, %k: !k, %v: !v, %g: !y) -> !y {
     attn.yield %r : f32
   } : !o -> !y
   return %y : !y
+}
+
+// The last slice is wider than what is left of V, and the capture ends with it.
+func.func @last_slice(%q: tensor<1x2x64x80xf16>, %k: tensor<1x2x20x80xf16>, %v: tensor<1x2x20x80xf16>, %g: tensor<1x2x64x80xf32>) -> tensor<1x2x64x80xf16> {
+  %o = attn.attention %q, %k, %v {chosen} : tensor<1x2x64x80xf16>, tensor<1x2x20x80xf16>, tensor<1x2x20x80xf16> -> tensor<1x2x64x80xf32>
+  %y = attn.output_mod %o (%x: f32, %b: index, %h: index, %i: index, %c: index) {
+    %e = tensor.extract %g[%b, %h, %i, %c] : tensor<1x2x64x80xf32>
+    %r = arith.mulf %x, %e : f32
+    attn.yield %r : f32
+  } : tensor<1x2x64x80xf32> -> tensor<1x2x64x80xf16>
+  return %y : tensor<1x2x64x80xf16>
 }

@@ -39,9 +39,9 @@ ModToMap::Coordinates KernelScope::getOutputPlace(Location loc,
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(builder, loc, value, 32);
   };
-  auto slice =
+  auto queryTile =
       attention.first.getQuery().getDefiningOp<tensor::ExtractSliceOp>();
-  Value query = values.lookup(slice.getSource());
+  Value query = values.lookup(queryTile.getSource());
   Value rows =
       toI32(builder, loc, tile::DimOp::create(builder, loc, query, kSequence));
   Value head = toI32(builder, loc, place[kHead]);
@@ -61,7 +61,9 @@ ModToMap::Coordinates KernelScope::getOutputPlace(Location loc,
     column = arith::AddIOp::create(
         builder, loc, toI32(builder, loc, place[kHeadDim]), column);
   int64_t columns = AttentionDims::get(attention.first).valueDim;
-  if (columns != attention.getPaddedValueDim())
+  // The last of several slices may be wider than what is left of V.
+  int64_t slice = std::max<int64_t>(attention.schedule.getTileDv(), 1);
+  if (columns != attention.getPaddedValueDim() || columns % slice != 0)
     column = arith::MinSIOp::create(builder, loc, column, number(columns - 1));
   return {toI32(builder, loc, place[kBatch]), head, row, column};
 }

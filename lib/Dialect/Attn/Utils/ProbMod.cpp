@@ -27,7 +27,9 @@ Value attn::getValueOfLse(OpBuilder &builder, AttentionOp op) {
   bool isView =
       isa_and_present<PagedOp, AppendOp, RaggedOp>(key.getDefiningOp());
   int64_t columns = std::min(AttentionDims::get(op).headDim, kUnreadColumns);
-  if (isView || AttentionDims::get(op).valueDim <= columns)
+  // Nothing has no slices.
+  bool isEmpty = llvm::is_contained(cast<ShapedType>(key.getType()).getShape(), 0);
+  if (isView || isEmpty || AttentionDims::get(op).valueDim <= columns)
     return op.getValue();
   SmallVector<OpFoldResult> offsets(4, builder.getIndexAttr(0)),
       strides(4, builder.getIndexAttr(1)),

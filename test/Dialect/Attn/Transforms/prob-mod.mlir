@@ -123,3 +123,14 @@ func.func @pages(%q: !q, %pool: !pool, %table: tensor<1x?xi32>, %v: !rows) -> !q
       } : !q, !rows, !rows -> !q
   return %o : !q
 }
+
+// Of no keys there is no slice.
+// CHECK-LABEL: func @no_keys
+// CHECK: attn.attention %arg0, %arg1, %arg2 :
+func.func @no_keys(%q: tensor<1x1x64x96xf32>, %k: tensor<1x1x0x96xf32>, %v: tensor<1x1x0x96xf32>) -> tensor<1x1x64x96xf32> {
+  %o = attn.attention %q, %k, %v prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+    %r = arith.mulf %p, %p : f32
+    attn.yield %r : f32
+  } : tensor<1x1x64x96xf32>, tensor<1x1x0x96xf32>, tensor<1x1x0x96xf32> -> tensor<1x1x64x96xf32>
+  return %o : tensor<1x1x64x96xf32>
+}
