@@ -417,10 +417,10 @@ static void appendRows(AppendOp append, unsigned number,
                 .real;
       for (int64_t d = 0; d < columns; ++d) {
         double row = rows.elements[from + d].toNumber(rowType);
-        pool.elements[to + d] = Scalar::ofNumber(
-            descale ? reference::quantize(row, divisor, type)
-                    : reference::roundToElement(row, type),
-            type);
+        pool.elements[to + d] =
+            Scalar::ofNumber(descale ? reference::quantize(row, divisor, type)
+                                     : reference::roundToElement(row, type),
+                             type);
       }
     }
   }

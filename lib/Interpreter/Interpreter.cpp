@@ -82,8 +82,8 @@ reference::Tensor attn::getOperand(Value value,
                      getResultType(value, environment));
 }
 
-/// Decodes the element at `data`; `type` is what `dtype` is, if that is more than
-/// an integer.
+/// Decodes the element at `data`; `type` is what `dtype` is, if that is more
+/// than an integer.
 static Scalar readElement(const char *data, runtime::DType dtype,
                           std::optional<ElementType> type) {
   uint64_t bits = 0;

@@ -15,8 +15,8 @@
 #include "CacheInputs.h"
 #include "Shapes.h"
 
-#include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Reference/Element.h"
 #include "attn/Reference/Random.h"

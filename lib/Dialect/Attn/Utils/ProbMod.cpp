@@ -28,7 +28,8 @@ Value attn::getValueOfLse(OpBuilder &builder, AttentionOp op) {
       isa_and_present<PagedOp, AppendOp, RaggedOp>(key.getDefiningOp());
   int64_t columns = std::min(AttentionDims::get(op).headDim, kUnreadColumns);
   // Nothing has no slices.
-  bool isEmpty = llvm::is_contained(cast<ShapedType>(key.getType()).getShape(), 0);
+  bool isEmpty =
+      llvm::is_contained(cast<ShapedType>(key.getType()).getShape(), 0);
   if (isView || isEmpty || AttentionDims::get(op).valueDim <= columns)
     return op.getValue();
   SmallVector<OpFoldResult> offsets(4, builder.getIndexAttr(0)),

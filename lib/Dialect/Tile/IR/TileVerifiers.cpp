@@ -304,9 +304,8 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
     return op->emitOpError() << "expected a and b of one element type, got "
                              << other << " and " << element;
   if (other.isInteger())
-    return op->emitOpError()
-           << "expected a of f16 or bf16 beside b of " << element << ", got "
-           << other;
+    return op->emitOpError() << "expected a of f16 or bf16 beside b of "
+                             << element << ", got " << other;
   if (acc.getLayout() != FragmentType::getProductLayout(element, transposed))
     return op->emitOpError()
            << "expected acc to be an accumulator, or quads of an 8-bit b [k, "
