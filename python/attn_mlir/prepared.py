@@ -36,6 +36,8 @@ def signature_of(arrays: Sequence[Any], options: Sequence[Any]) -> Optional[tupl
     parts: list[Any] = [kind, types, *options]
     if kind is getattr(module("torch"), "Tensor", None):
         torch = module("torch")
+        if torch.compiler.is_compiling():
+            return None
         # These tell a tensor that is its memory from all other kinds.
         strided, keys_of = torch.strided, torch._C._dispatch_keys
         for a in arrays:

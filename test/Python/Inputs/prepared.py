@@ -98,6 +98,13 @@ class Prepared(unittest.TestCase):
             else:
                 self.check(function(q, k, lazy), expected(q, k, v))
 
+    def test_compiled(self):
+        """torch.compile traces through."""
+        for function in (attention, scaled_dot_product_attention):
+            function(*tensors(7))
+            compiled = torch.compile(lambda q, k, v: function(q, k, v) * 2, fullgraph=True, backend="eager")
+            self.check(compiled(*tensors(7)), 2 * expected(*tensors(7)))
+
     def test_numpy(self):
         q, k, v = (t.numpy() for t in tensors(6))
         attn_mlir.attention(q, k, v)
