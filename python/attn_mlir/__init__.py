@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from .errors import AttnError, BindingError, CompileError, DeviceError, ManifestError
 
 if TYPE_CHECKING:
-    from . import mask, rotary, serving
+    from . import mask, norms, rotary, serving
     from .functional import attention, attention_backward
     from .cache import Cache
     from .kernel import Kernel, compile
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
-    "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "linear_attention", "mask", "prefill",
+    "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "linear_attention", "mask", "norms", "prefill",
     "rotary", "serving", "varlen",
 ]  # fmt: skip
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
-_MODULES = ("mask", "rotary", "serving")
+_MODULES = ("mask", "norms", "rotary", "serving")
 _HOMES = {
     "append": "paged",
     "attention": "functional",

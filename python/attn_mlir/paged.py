@@ -8,13 +8,14 @@ import math
 from numbers import Real
 from typing import Any, Mapping, Optional, Sequence
 
-from .arrays import ArrayView, copy_array, vector_like, view_of
+from .arrays import ArrayView, copy_array, library_of, vector_like, view_of
 from .cache import Cache
 from .checks import BYTES, DESCALES, FLOATS, Window, check_arrays, check_no_gradients
 from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
 from .functional import Call, default_target, window_of
 from .kernel import Kernel, compile
+from .rotary import rotary_field, rotate, rows_of_tokens
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
 
@@ -40,6 +41,9 @@ def decode(
     sink: Any = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
+    rotary: Any = None,
+    rotary_interleaved: bool = False,
+    rotary_positions: Any = None,
     return_lse: bool = False,
     result_dtype: Optional[str] = None,
     out: Any = None,
@@ -66,6 +70,9 @@ def decode(
         with finite values.
       k_scale, v_scale: of pools of 8 bits (f8E4M3FN, f8E5M2, i8), which stand for k_scale and v_scale times what they hold: a number, or f32
         arrays [1] or [B, Hkv] (FlashInfer's and vLLM's names; FlashAttention's k_descale, v_descale). None: 1.
+      rotary, rotary_interleaved: as of `attention`, of query and of k_new [B, Hkv, M, D]; keys in pools are turned already (FlashAttention's rotary_cos,
+        rotary_sin). New rows are turned before the launch, on a GPU by torch, and rounded to their type once; pools of 8 bits get them quantised.
+      rotary_positions: [1 or B, M], i32 or i64, of the new tokens; None: lengths - M + i for token i.
       sink, soft_cap, scale, return_lse, result_dtype, out, target, device, allow_tf32, cache: as of `attention`.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
@@ -82,16 +89,49 @@ def decode(
         if quantises(k_new, v_new, k_pool, v_pool):
             scales = append_scales(query, k_scale, v_scale, rows)
             more.update(scales)
+    tables = rows_of_tokens(rotary, rotary_positions, query, lengths, k_new)
+    check_no_gradients(**tables)
+    named = {name: view_of(array, name) for name, array in {"query": query, "key_table": table, **tables}.items()}
+    fields += rotary_field(named, rotary_interleaved)
+    if rows and tables:
+        rows["k_new"] = turned_rows(k_new, tables, rotary_interleaved)
     if rows and target != "cpu":
         more.update(rows)
         new = view_of(k_new, "k_new")
         fields += ("append", (len(new.shape), new.dtype, view_of(slots, "slots").dtype))
+    more.update(tables)
     call = Call(query, k_pool, v_pool, None, sink, more, causal, None, soft_cap, scale, window_of(window), None)
     fields += call.result_field(result_dtype)
     check_pages(call.named)
     if rows and target == "cpu":  # a kernel for the CPU would give copies of the pools back
         append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, scales)
     return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
+
+
+def turned_rows(rows: Any, tables: Mapping[str, Any], interleaved: bool) -> Any:
+    """[B, Hkv, M, D], rounded once: in host memory by a kernel, on a GPU by torch."""
+    arrays = [view_of(array) for array in (rows, *tables.values())]
+    if arrays[0].device != "cpu":
+        if library_of(rows) != "torch":
+            raise BindingError(f"k_new: expected an array of torch, or one in host memory, with rotary, got {type(rows).__name__}: turn it before")
+        cos, sin, positions = tables.values()
+        return rotate(rows, cos, sin, interleaved=interleaved, positions=positions)
+    if any(view.device != "cpu" for view in arrays):
+        raise BindingError("expected arrays in host memory, got one on a GPU")
+    types = [f"tensor<{'?x' * (len(v.shape) - 1)}{v.shape[-1] if i < 3 else '?'}x{v.dtype}>" for i, v in enumerate(arrays)]
+    return rotary_kernel(tuple(types), arrays[1].shape[1], interleaved).run([rows, *tables.values()], arrays, None, None)
+
+
+@functools.lru_cache(maxsize=256)
+def rotary_kernel(types: tuple[str, ...], pairs: int, interleaved: bool) -> Kernel:
+    """Of rows, cos, sin and positions, on the CPU."""
+    rows, table, _, positions = types
+    text = f"""func.func @turn(%x: {rows}, %cos: {table}, %sin: {table}, %at: {positions}) -> {rows} {{
+  %0 = attn.rotary %x, %cos, %sin {"interleaved" if interleaved else "halves"} positions(%at : {positions}) columns [0, {2 * pairs}] : {rows}, {table}
+  return %0 : {rows}
+}}
+"""
+    return DirectKernel(text, None, lambda _: 0)
 
 
 def cache_scales(query: Any, k_scale: Any, v_scale: Any) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `descales` are the ranks of those of 8-bit query, key and value, or of the latter two: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `qk_norm` and `rotary` are what attn_mlir.norms.norm_field and attn_mlir.rotary.rotary_field give, of which the norm is first; `dropout` is its rate, with which
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `descales` are the ranks of those of 8-bit query, key and value, or of the latter two: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `qk_norm` and `rotary` are what attn_mlir.norms.norm_field and attn_mlir.rotary.rotary_field give, of which the norm is first, and the latter turns no pages; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm); `result_dtype`
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` and `tile_n` are the numbers of rows and keys
@@ -157,17 +157,22 @@ class AttentionProblem:
             arguments.update({"seed": "tensor<i64>", "offset": "tensor<i64>"})
             reads = [f"  %dropout_{name} = tensor.extract %{name}[] : tensor<i64>\n" for name in ("seed", "offset")]
             dropout = [f"dropout(%dropout_seed, %dropout_offset) rate({float_text(self.dropout)})"]
-        operands = ("%query", "%key")
+        pair = ("%query", "%key")
         if self.qk_norm:
-            weights, lines, operands = norm_lines(self.qk_norm, self.head_dim, operands, arguments, float_text)
+            weights, lines, pair = norm_lines(self.qk_norm, self.head_dim, pair, arguments, float_text)
             arguments.update(weights)
             views += lines
         if self.rotary:
-            tables, lines, operands = rotary_lines(self.rotary, tensor, operands, arguments)
+            operands = {"query": (pair[0], "query_positions", "M"), "key": (pair[1], "key_positions", "N")}
+            if self.pages:  # whose keys are turned already
+                del operands["key"]
+            tables, lines, turned = rotary_lines(self.rotary, tensor, operands, arguments)
             arguments.update(tables)
             views += lines
-        if self.qk_norm or self.rotary:
-            names = f"{', '.join(operands)}, %value"
+            names = names.replace("%query", turned["query"])
+            pair = (turned["query"], turned.get("key", ""))
+        if (self.qk_norm or self.rotary) and not self.pages:
+            names = f"{', '.join(pair)}, %value"
         arguments.update((c.name, c.type) for c in self.captures)
         arguments.update((c.name, c.type) for c in (self.output.captures if self.output else ()))
         if self.gradient:

@@ -57,7 +57,8 @@ def rotary_field(named: Mapping[str, ArrayView], interleaved: bool) -> tuple:
         return ()
     query, cos, sin = (named[name] for name in ("query", "cos", "sin"))
     batch, _, rows, dim = query.shape
-    sequences = dict(zip(POSITIONS, (rows, named["key"].shape[2])))
+    # Keys in pages are turned already.
+    sequences = dict(zip(POSITIONS, (rows,) if "key_table" in named else (rows, named["key"].shape[2])))
     if query.dtype not in ("f16", "bf16", "f32", "f64"):
         raise BindingError(f"query: expected dtype f16, bf16, f32 or f64 with rotary, got {query.dtype}")
     for name, table in (("cos", cos), ("sin", sin)):
@@ -89,20 +90,55 @@ def check_alone(name: str, change: Any, **others: Any):
             raise BindingError(f"expected no {other} with {name}, got one: change query and key before, by {by}")
 
 
-def rotary_lines(field: tuple, tensor: Any, operands: tuple[str, str], types: Mapping[str, str]) -> tuple[dict[str, str], list[str], tuple[str, str]]:
-    """The types of more arguments, the lines that turn query and key, `operands`, and the names of what these give. `tensor` gives the type of sizes."""
+def rotary_lines(
+    field: tuple, tensor: Any, operands: Mapping[str, tuple[str, str, str]], types: Mapping[str, str]
+) -> tuple[dict[str, str], list[str], dict[str, str]]:
+    """The types of more arguments, the lines that turn rows, and the names of what these give. `tensor` gives the type of sizes; `operands` are, by names of arguments, what is
+    turned, the name of the argument that has its positions, and that of the number of its rows."""
     dtype, columns, interleaved, *positions = field
     table = tensor(("R", columns), dtype)
-    arguments = dict.fromkeys(TABLES, table)
-    lines = []
-    for operand, source, name, rows, of in zip(("query", "key"), operands, POSITIONS, ("M", "N"), positions):
+    arguments, lines, turned = dict.fromkeys(TABLES, table), [], {}
+    given = dict(zip(POSITIONS, positions))
+    for operand, (source, name, rows) in operands.items():
         clause = ""
-        if of is not None:
+        if (of := given[name]) is not None:
             arguments[name] = tensor((of[0], rows), of[1])
             clause = f" positions(%{name} : {arguments[name]})"
         pairs = "interleaved" if interleaved else "halves"
-        lines.append(f"  %{operand}_turned = attn.rotary {source}, %cos, %sin {pairs}{clause} columns [0, {2 * columns}] : {types[operand]}, {table}\n")
-    return arguments, lines, ("%query_turned", "%key_turned")
+        turned[operand] = f"%{operand}_turned"
+        lines.append(f"  {turned[operand]} = attn.rotary {source}, %cos, %sin {pairs}{clause} columns [0, {2 * columns}] : {types[operand]}, {table}\n")
+    return arguments, lines, turned
+
+
+def rows_of_tokens(rotary: Any, positions: Any, query: Any, lengths: Any, k_new: Any) -> dict[str, Any]:
+    """As arguments of a kernel for the last tokens of sequences, and for their new keys: tables and positions, of token i of M in a sequence lengths - M + i by default."""
+    if rotary is None:
+        if positions is not None:
+            raise BindingError("expected rotary with rotary_positions, got none")
+        return {}
+    tables = rotary_arrays(query, query, rotary, (None, None), None)
+    shape = view_of(query, "query").shape
+    if len(shape) != 4:
+        raise BindingError(f"query: expected [batch, heads, rows, head dim], got rank {len(shape)}")
+    batch, rows = shape[0], shape[2]
+    new = None if k_new is None else view_of(k_new, "k_new").shape
+    if new is not None and (len(new) != 4 or (new[0], new[2]) != (batch, rows)):
+        raise BindingError(f"k_new: expected [{batch}, heads, {rows}, head dim] with rotary, a row for each of query, got {tuple(new)}")
+    return {**tables, POSITIONS[0]: last_positions(lengths, rows) if positions is None else positions}
+
+
+def last_positions(lengths: Any, rows: int) -> Any:
+    """[B, rows] of the library of lengths [B], and on their device: those of the last `rows` tokens of sequences."""
+    module = library_of(lengths)
+    if module == "torch":
+        return lengths[:, None] - rows + sys.modules["torch"].arange(rows, device=lengths.device, dtype=lengths.dtype)
+    if module in ("cupy", "jax", "numpy"):
+        library = sys.modules["jax"].numpy if module == "jax" else sys.modules[module]
+        return lengths[:, None] - rows + library.arange(rows, dtype=lengths.dtype)
+    view = view_of(lengths, "lengths")
+    if view.device != "cpu":
+        raise BindingError(f"expected rotary_positions beside lengths of {type(lengths).__name__}")
+    return HostArray.of(view.dtype, (view.shape[0], rows), [n - rows + i for n in view.to_host().values() for i in range(rows)])
 
 
 def rotate(x: Any, cos: Any, sin: Any, *, interleaved: bool = False, positions: Any = None, inverse: bool = False) -> Any:

@@ -14,7 +14,6 @@
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
-#include "attn/Dialect/Attn/Utils/ProbMod.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -389,49 +388,16 @@ void GradBuilder::returnGradients(AttentionBackwardOp backward) {
   GradScope::returnGradients(uses);
 }
 
-/// The chain of two backwards: of the weights, and of the LSE in them.
 void GradBuilder::returnProbModGradients() {
-  Location loc = attention.getLoc();
   IRMapping inner = mapping;
   auto copy = cast<AttentionOp>(builder.clone(*attention, inner));
-  if (recompute)
-    lse =
-        buildLseAttention(builder, copy, getValueOfLse(builder, copy)).getLse();
-  SmallVector<Value> all, ofScores;
-  for (Value capture : captures) {
-    Value made = mapping.lookup(capture);
-    all.push_back(made);
-    if (llvm::any_of(made.getUsers(), [&](Operation *user) {
-          return copy.getScoreMod().isAncestor(user->getParentRegion());
-        }))
-      ofScores.push_back(made);
-  }
-  // What is subtracted from scores and added to their LSE has no gradient.
-  lse = buildWeightLse(builder, copy, lse);
-  AttentionBackwardOp weights =
-      buildWeightBackward(builder, copy, lse, dOutput, all, wantsBias);
-  Value ofLse = weights.getDCaptures().back();
-  if (dLse)
-    ofLse = addGradients(builder, loc, ofLse, dLse, lse);
-  bool wantsSink = attention.getSink() && isArgument(attention.getSink());
-  AttentionBackwardOp rows = buildLseBackward(builder, copy, lse, ofLse,
-                                              ofScores, wantsBias, wantsSink);
-  auto sum = [&](Value a, Value b, Value like) {
-    return addGradients(builder, loc, a, b, like);
-  };
-  SmallVector<std::pair<Value, Value>> uses = {
-      {weights.getQuery(),
-       sum(weights.getDQuery(), rows.getDQuery(), weights.getQuery())},
-      {weights.getKey(),
-       sum(weights.getDKey(), rows.getDKey(), weights.getKey())},
-      {weights.getValue(), weights.getDValue()},
-      {weights.getBias(),
-       sum(weights.getDBias(), rows.getDBias(), weights.getBias())},
-      {rows.getSink(), rows.getDSink()}};
-  for (AttentionBackwardOp part : {weights, rows})
-    for (auto [capture, gradient] :
-         llvm::zip_equal(part.getCaptures(), part.getDCaptures()))
-      uses.push_back({capture, gradient});
+  ProbModGradients wanted;
+  wanted.captures = llvm::map_to_vector(
+      captures, [&](Value capture) { return mapping.lookup(capture); });
+  wanted.bias = wantsBias;
+  wanted.sink = attention.getSink() && isArgument(attention.getSink());
+  SmallVector<std::pair<Value, Value>> uses =
+      buildProbModGrad(builder, copy, lse, dOutput, dLse, wanted);
   copy.erase();
   llvm::append_range(uses, ofOutputCaptures);
   GradScope::returnGradients(uses);

@@ -101,23 +101,18 @@ NormGradients differentiateNorm(mlir::OpBuilder &builder, QkNormOp op,
 ///
 ///   dS = dw/ds (dO V^T) + P dLSE,   dLSE = sum_j dw/dLSE (dO V^T)
 ///
-/// `captures` are those that the scores of a part read; parts of dQ, dK and
-/// dBias are in the score type.
+/// The parts of dQ, dK and dBias are in the score type.
+struct ProbModGradients {
+  llvm::SmallVector<mlir::Value> captures; ///< of scores and prob_mod
+  bool bias = false, sink = false;
+};
 
-/// The gradients through the weights of `op`; the last of a capture is dLSE.
-AttentionBackwardOp buildWeightBackward(mlir::OpBuilder &builder,
-                                        AttentionOp op, mlir::Value lse,
-                                        mlir::Value dOutput,
-                                        mlir::ValueRange captures,
-                                        bool wantsBias);
-/// The gradients through the LSE of `op`.
-AttentionBackwardOp buildLseBackward(mlir::OpBuilder &builder, AttentionOp op,
-                                     mlir::Value lse, mlir::Value dLse,
-                                     mlir::ValueRange captures, bool wantsBias,
-                                     bool wantsSink);
-/// a + b in the type of `like`; null if they are.
-mlir::Value addGradients(mlir::OpBuilder &builder, mlir::Location loc,
-                         mlir::Value a, mlir::Value b, mlir::Value like);
+/// The gradients that are wanted of `op`, each beside what it is of. `lse` is
+/// that of the scores; null: it is computed again. `dLse` may be null.
+llvm::SmallVector<std::pair<mlir::Value, mlir::Value>>
+buildProbModGrad(mlir::OpBuilder &builder, AttentionOp op, mlir::Value lse,
+                 mlir::Value dOutput, mlir::Value dLse,
+                 const ProbModGradients &wanted);
 
 /// What follows an attention is elementwise, and so are its gradients.
 struct OutputGradients {

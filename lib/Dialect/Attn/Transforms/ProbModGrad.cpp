@@ -26,9 +26,11 @@ static Type getPartType(AttentionOp op, Value value) {
                                op.getScoreType());
 }
 
-AttentionBackwardOp
-attn::buildWeightBackward(OpBuilder &builder, AttentionOp op, Value lse,
-                          Value dOutput, ValueRange captures, bool wantsBias) {
+/// The gradients through the weights of `op`, with those of `captures`, which
+/// its scores and prob_mod read; the last of a capture is dLSE.
+static AttentionBackwardOp
+buildWeightBackward(OpBuilder &builder, AttentionOp op, Value lse,
+                    Value dOutput, ValueRange captures, bool wantsBias) {
   SmallVector<Value> read(captures);
   read.push_back(lse);
   Value value = op.getValue(), bias = op.getBias();
@@ -59,10 +61,11 @@ static Value buildZeros(OpBuilder &builder, Location loc, Value rows,
   return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
 }
 
-AttentionBackwardOp attn::buildLseBackward(OpBuilder &builder, AttentionOp op,
-                                           Value lse, Value dLse,
-                                           ValueRange captures, bool wantsBias,
-                                           bool wantsSink) {
+/// The gradients through the LSE of `op`, whose scores read `captures`.
+static AttentionBackwardOp buildLseBackward(OpBuilder &builder, AttentionOp op,
+                                            Value lse, Value dLse,
+                                            ValueRange captures, bool wantsBias,
+                                            bool wantsSink) {
   Location loc = op.getLoc();
   Value value = getValueOfLse(builder, op), bias = op.getBias();
   Value sink = wantsSink ? op.getSink() : Value();
@@ -81,8 +84,9 @@ AttentionBackwardOp attn::buildLseBackward(OpBuilder &builder, AttentionOp op,
   return backward;
 }
 
-Value attn::addGradients(OpBuilder &builder, Location loc, Value a, Value b,
-                         Value like) {
+/// a + b in the type of `like`; null if they are.
+static Value addGradients(OpBuilder &builder, Location loc, Value a, Value b,
+                          Value like) {
   if (!a)
     return a;
   ImplicitLocOpBuilder inner(loc, builder);
@@ -98,4 +102,45 @@ Value attn::addGradients(OpBuilder &builder, Location loc, Value a, Value b,
                    ? sum
                    : arith::TruncFOp::create(inner, element, sum).getResult();
       });
+}
+
+SmallVector<std::pair<Value, Value>>
+attn::buildProbModGrad(OpBuilder &builder, AttentionOp op, Value lse,
+                       Value dOutput, Value dLse,
+                       const ProbModGradients &wanted) {
+  if (!lse)
+    lse = buildLseAttention(builder, op, getValueOfLse(builder, op)).getLse();
+  auto isOfScores = [&](Value capture) {
+    return llvm::any_of(capture.getUsers(), [&](Operation *user) {
+      return op.getScoreMod().isAncestor(user->getParentRegion());
+    });
+  };
+  // What is subtracted from scores and added to their LSE has no gradient.
+  SmallVector<Value> ofScores =
+      llvm::filter_to_vector(wanted.captures, isOfScores);
+  lse = buildWeightLse(builder, op, lse);
+  AttentionBackwardOp weights = buildWeightBackward(
+      builder, op, lse, dOutput, wanted.captures, wanted.bias);
+  auto sum = [&](Value a, Value b, Value like) {
+    return addGradients(builder, op.getLoc(), a, b, like);
+  };
+  Value ofLse = weights.getDCaptures().back();
+  if (dLse)
+    ofLse = sum(ofLse, dLse, lse);
+  AttentionBackwardOp rows = buildLseBackward(builder, op, lse, ofLse, ofScores,
+                                              wanted.bias, wanted.sink);
+  SmallVector<std::pair<Value, Value>> gradients = {
+      {weights.getQuery(),
+       sum(weights.getDQuery(), rows.getDQuery(), weights.getQuery())},
+      {weights.getKey(),
+       sum(weights.getDKey(), rows.getDKey(), weights.getKey())},
+      {weights.getValue(), weights.getDValue()},
+      {weights.getBias(),
+       sum(weights.getDBias(), rows.getDBias(), weights.getBias())},
+      {rows.getSink(), rows.getDSink()}};
+  for (AttentionBackwardOp part : {weights, rows})
+    for (auto [capture, gradient] :
+         llvm::zip_equal(part.getCaptures(), part.getDCaptures()))
+      gradients.push_back({capture, gradient});
+  return gradients;
 }

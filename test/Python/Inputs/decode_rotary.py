@@ -1,0 +1,102 @@
+"""Rotary embedding in decode against complex numbers in float64: tokens behind keys that are turned already, new keys turned and appended, on the CPU and through the
+simulator; what pools hold after it; pools of 8 bits; positions that are given; messages."""
+
+import numpy as np
+
+import attn_mlir
+from attn_mlir.rotary import rotate
+from attn_mlir.runtime.host_array import HostArray
+
+rng = np.random.default_rng(6)
+ON = {}, {"target": "sm_80", "device": "sim"}, {"target": "sm_90a", "device": "sim"}
+B, H, HKV, D, PAGE, PAGES = 2, 4, 2, 64, 8, 12
+LENGTHS = np.array([19, 30], np.int32)
+TABLE = np.array([[3, 1, 7, 0], [5, 2, 9, 8]], np.int32)
+ANGLES = rng.uniform(-3, 3, (40, 16))
+TABLES = np.cos(ANGLES).astype(np.float32), np.sin(ANGLES).astype(np.float32)
+
+
+def draw(*shape):
+    return rng.uniform(-1, 1, shape).astype(np.float16)
+
+
+def turned(x, positions, interleaved):
+    """x [H, M, D]."""
+    first = np.arange(0, 32, 2) if interleaved else np.arange(16)
+    second = first + (1 if interleaved else 16)
+    pairs = (x[..., first] + 1j * x[..., second]) * np.exp(1j * ANGLES[positions])
+    out = x.astype(float)
+    out[..., first], out[..., second] = pairs.real, pairs.imag
+    return out
+
+
+def reference(q, kept, values, b, at, tokens, interleaved):
+    """Of one sequence; `kept` are turned keys."""
+    q, k, v = turned(q[b], at, interleaved), kept.repeat(H // HKV, 0), values.repeat(H // HKV, 0)
+    s = q @ k.transpose(0, 2, 1) / D**0.5
+    length = LENGTHS[b]
+    s = np.where(np.arange(length) <= np.arange(length - tokens, length)[:, None], s, -np.inf)
+    p = np.exp(s)
+    return (p / p.sum(-1, keepdims=True)) @ v
+
+
+def check(tokens, interleaved, positions):
+    old_k, old_v = draw(PAGES, HKV, PAGE, D), draw(PAGES, HKV, PAGE, D)
+    q, k_new, v_new = draw(B, H, tokens, D), draw(B, HKV, tokens, D), draw(B, HKV, tokens, D)
+    own = LENGTHS[:, None] - tokens + np.arange(tokens)
+    slots = PAGE * np.take_along_axis(TABLE, own // PAGE, 1) + own % PAGE
+    at = own if positions is None else positions
+    for where in ON:
+        k, v = old_k.copy(), old_v.copy()
+        got = attn_mlir.decode(
+            q, k, v, TABLE, LENGTHS, k_new=k_new, v_new=v_new, slots=slots, rotary=TABLES, rotary_interleaved=interleaved, rotary_positions=positions, **where
+        )  # fmt: skip
+        for b in range(B):
+            keys, values = (pool[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]].astype(float) for pool in (old_k, old_v))
+            keys[:, -tokens:], values[:, -tokens:] = turned(k_new[b], at[b], interleaved), v_new[b]
+            error = np.abs(got[b] - reference(q, keys, values, b, at[b], tokens, interleaved)).max()
+            assert error < 2e-3, f"{where}: {error}"
+            stored = k[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]]
+            assert np.abs(stored - keys).max() < 1e-3, f"{where}: keys"
+        # What is there already is turned no more.
+        again = attn_mlir.decode(q, k, v, TABLE, LENGTHS, rotary=TABLES, rotary_interleaved=interleaved, rotary_positions=positions, **where)
+        assert np.abs(again.astype(float) - got).max() < 1e-3, where
+        # Without NumPy, whose arrays have functions.
+        if positions is None:
+            host = HostArray.of("i32", (B,), LENGTHS.tolist())
+            assert (attn_mlir.decode(q, k, v, TABLE, host, rotary=TABLES, rotary_interleaved=interleaved, **where) == again).all()
+
+
+check(1, False, None)
+check(3, True, None)
+check(2, False, rng.integers(0, 40, (B, 2)))
+
+# Turned in f32, rounded to the type of rows, then quantised.
+q, k_new, v_new = draw(B, H, 1, D), draw(B, HKV, 1, D), draw(B, HKV, 1, D)
+places = TABLE[[0, 1], (LENGTHS - 1) // PAGE][:, None] * PAGE + (LENGTHS - 1)[:, None] % PAGE
+bits = []
+for where in ON:
+    for before in (True, False):
+        pools = [HostArray("f8E4M3FN", (PAGES, HKV, PAGE, D), bytearray(PAGES * HKV * PAGE * D)) for _ in range(2)]
+        rows = rotate(k_new, *TABLES, positions=(LENGTHS - 1)[:, None]) if before else k_new
+        more = {"k_new": rows, "v_new": v_new, "slots": places, "k_scale": 0.01, "v_scale": 0.01}
+        if before:
+            attn_mlir.append(rows, v_new, *pools, places, k_scale=0.01, v_scale=0.01, **where)
+        else:
+            attn_mlir.decode(q, *pools, TABLE, LENGTHS, rotary=TABLES, **more, **where)
+        bits.append((bytes(pools[0].data), bytes(pools[1].data)))
+assert len(set(bits)) == 1 and any(bits[0][0]), "pools of 8 bits"
+
+pools = draw(PAGES, HKV, PAGE, D), draw(PAGES, HKV, PAGE, D)
+for message, more in {
+    "k_new: expected [2, heads, 1, head dim] with rotary": {"k_new": k_new[:, :, 0], "v_new": v_new[:, :, 0], "slots": places[:, 0]},
+    "query_positions: expected i32 or i64 of (1, 1) or (2, 1), got f32 of (2, 1)": {"rotary_positions": LENGTHS[:, None].astype(np.float32)},
+    "expected rotary with rotary_positions, got none": {"rotary": None, "rotary_positions": LENGTHS[:, None]},
+    "expected rotary to be two arrays, cos and sin": {"rotary": TABLES[0]},
+}.items():
+    try:
+        attn_mlir.decode(q, *pools, TABLE, LENGTHS, **{"rotary": TABLES, **more})
+    except attn_mlir.BindingError as error:
+        assert message in str(error), error
+    else:
+        raise AssertionError(message)
