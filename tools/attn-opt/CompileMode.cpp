@@ -12,6 +12,7 @@
 #include "attn/Pipelines/InitAll.h"
 #include "attn/Schedule/Schedule.h"
 #include "attn/Support/Format.h"
+#include "attn/Support/Progress.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
 #include "mlir/IR/AsmState.h"
@@ -246,7 +247,10 @@ LogicalResult CompileMode::run(int argc, char **argv,
       std::chrono::steady_clock::now() - start;
   if (!module)
     return failure();
-  FailureOr<CompileResult> result = compile(*module, *options);
+  FailureOr<CompileResult> result = [&] {
+    Progress progress("compiling");
+    return compile(*module, *options);
+  }();
   if (failed(result))
     return failure();
   result->times.insert(result->times.begin(), {"parse", parseTime.count()});

@@ -17,6 +17,7 @@
 #include "attn/Schedule/LinearReport.h"
 #include "attn/Support/Format.h"
 #include "attn/Support/KeyValue.h"
+#include "attn/Support/Progress.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -188,12 +189,15 @@ static int runSweep(const TargetInfo &target,
   if (!range)
     return reportError(range.error());
   std::vector<SweepPoint> points;
-  for (int64_t value : range->getValues()) {
-    Result<SweepPoint> point =
-        runSweepPoint(*range, value, problemText, target, overrides);
-    if (!point)
-      return reportError(point.error());
-    points.push_back(std::move(*point));
+  {
+    Progress progress("ranking the schedules of each point");
+    for (int64_t value : range->getValues()) {
+      Result<SweepPoint> point =
+          runSweepPoint(*range, value, problemText, target, overrides);
+      if (!point)
+        return reportError(point.error());
+      points.push_back(std::move(*point));
+    }
   }
   if (json)
     llvm::outs() << getSweepJson(*range, points).dump(2) << "\n";
@@ -304,7 +308,10 @@ static int runRanks(const TargetInfo &target) {
       documentsText,
       blocksFile,
       {chunkTokens, deterministic, schemeText, placementText, headShards}};
-  Result<RanksResult> result = planRanks(problemText, target, options);
+  Result<RanksResult> result = [&] {
+    Progress progress("ranking plans for the ranks");
+    return planRanks(problemText, target, options);
+  }();
   if (!result)
     return reportError(result.error());
   const auto &[problem, topology, selection] = *result;
