@@ -393,8 +393,6 @@ static void appendRows(AppendOp append, unsigned number,
   TensorValue pool = *environment.tensor(append.getPools()[number]);
   ElementType type =
       toElementType(getElementTypeOrSelf(append.getPools()[number].getType()));
-  ElementType rowType =
-      toElementType(getElementTypeOrSelf(append.getRows()[number].getType()));
   int64_t heads = pool.shape[kHead], page = pool.shape[kSequence];
   int64_t columns = pool.shape[kHeadDim];
   const TensorValue *descale = nullptr;
@@ -416,7 +414,7 @@ static void appendRows(AppendOp append, unsigned number,
                 ->elements[descale->shape.size() == 1 ? 0 : outer * heads + h]
                 .real;
       for (int64_t d = 0; d < columns; ++d) {
-        double row = rows.elements[from + d].toNumber(rowType);
+        double row = rows.elements[from + d].toNumber();
         pool.elements[to + d] =
             Scalar::ofNumber(descale ? reference::quantize(row, divisor, type)
                                      : reference::roundToElement(row, type),

@@ -57,7 +57,7 @@ reference::Tensor attn::toReference(const TensorValue &tensor,
                                     ElementType type) {
   reference::Tensor result(tensor.shape, type);
   for (auto [position, element] : llvm::enumerate(tensor.elements))
-    result.set(position, element.toNumber(type));
+    result.set(position, element.toNumber());
   return result;
 }
 
@@ -135,13 +135,13 @@ Operation *attn::findUninterpretableOp(func::FuncOp function) {
     if (!findEvaluator(&op))
       return &op;
   Operation *terminator = function.getBody().front().getTerminator();
-  auto isFloatTensor = [](Type type) {
-    return isa<RankedTensorType>(type) &&
-           isa<FloatType>(cast<RankedTensorType>(type).getElementType());
+  auto isNumbers = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && (isa<FloatType>(tensor.getElementType()) ||
+                      tensor.getElementType().isInteger(8));
   };
-  return llvm::all_of(terminator->getOperandTypes(), isFloatTensor)
-             ? nullptr
-             : terminator;
+  return llvm::all_of(terminator->getOperandTypes(), isNumbers) ? nullptr
+                                                                : terminator;
 }
 
 FailureOr<std::vector<reference::Tensor>>

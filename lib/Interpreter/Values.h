@@ -30,9 +30,8 @@ struct Scalar {
     return isInteger(type) ? ofInteger(static_cast<int64_t>(value))
                            : ofReal(value);
   }
-  double toNumber(ElementType type) const {
-    return isInteger(type) ? static_cast<double>(integer) : real;
-  }
+  /// Whichever of both it is: the other is 0.
+  double toNumber() const { return real + static_cast<double>(integer); }
 };
 
 /// A row-major tensor of scalars.

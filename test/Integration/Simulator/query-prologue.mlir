@@ -15,9 +15,9 @@
 // RUN: attn-run %t.packed.mlir --function halves --shape 'M=70,N=133; M=1,N=40' --random 10 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %t.packed.mlir --function halves --shape 'M=70,N=133' --random 11 --device=sim:sm_90a --verify | FileCheck %s
 // RUN: sed 's/"fused"/"fused", splits = 3/' %s > %t.splits.mlir
-// RUN: attn-run %t.splits.mlir --function halves --shape 'M=33,N=300' --random 12 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: sed 's/"fused"/"fused", query_in_registers = true, warps = 2, tile_m = 64/' %s > %t.registers.mlir
-// RUN: attn-run %t.registers.mlir --function axial --random 13 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: attn-run %t.splits.mlir --function halves --shape 'M=33,N=250' --random 12 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: sed 's/"fused"/"fused", query_in_registers = true, warps = 2, tile_m = 32/' %s > %t.registers.mlir
+// RUN: attn-run %t.registers.mlir --function twice --random 13 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: sed 's/"fused"/"fused", persistent_ctas = 1, tile_m = 64/' %s > %t.persistent.mlir
 // RUN: attn-run %t.persistent.mlir --function axial --random 14 --device=sim:sm_90a --verify | FileCheck %s
 // CHECK: verify: PASS

@@ -79,15 +79,15 @@ TEST(AttentionProblem, reportsBadText) {
             "expected lse=0 without softmax, got lse=1");
   EXPECT_EQ(getError("M=1 N=1 D=1 dtype=bf17"),
             "expected dtype one of f8E4M3FN, f8E5M2, f16, bf16, f32, f64, i1, "
-            "got 'bf17'");
+            "i8, got 'bf17'");
   EXPECT_EQ(getError("M=1 N=1 D=1 mask=diagonal"),
             "expected mask full, causal, window:SIZE or local:LEFT,RIGHT (then "
             "*DENSITY in [0, 1], @top_left), got 'diagonal'");
   EXPECT_EQ(getError("M=1 N=1 D=1 masks=full"),
             "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
-            "Hq, M, N, bias, cache, dropout, dtype, lse, mask, normalization, "
-            "out, pass, "
-            "score_mod, shared_kv, tf32 (did you mean 'mask'?)");
+            "Hq, M, N, bias, cache, captures, dropout, dtype, lse, mask, "
+            "normalization, out, pass, qk_norm, rotary, score_mod, shared_kv, "
+            "tf32 (did you mean 'mask'?)");
 }
 
 TEST(AttentionProblem, reportsBadValues) {

@@ -25,8 +25,13 @@ Value attn::pad(OpBuilder &builder, Value tile, ArrayRef<int64_t> sizes,
     if (ShapedType::isDynamic(dim))
       dim = size;
   Location loc = tile.getLoc();
-  Value element = arith::ConstantOp::create(
-      builder, loc, builder.getFloatAttr(type.getElementType(), padding));
+  TypedAttr number;
+  if (auto floatType = dyn_cast<FloatType>(type.getElementType()))
+    number = builder.getFloatAttr(floatType, padding);
+  else
+    number = builder.getIntegerAttr(type.getElementType(),
+                                    static_cast<int64_t>(padding));
+  Value element = arith::ConstantOp::create(builder, loc, number);
   return tensor::createPadHighOp(type.clone(shape), tile, element,
                                  /*nofold=*/false, loc, builder);
 }

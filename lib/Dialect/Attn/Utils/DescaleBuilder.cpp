@@ -10,6 +10,7 @@
 #include "attn/Dialect/Attn/IR/NamedMods.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -73,17 +74,17 @@ Value attn::sliceDescale(OpBuilder &builder, Location loc, Value descale,
 }
 
 /// The integer nearest to `number`, an f32 from -128 to 127 or NaN, which gives
-/// 0; ties go to the even one. The last bit of `one_and_a_half`, 1.5 * 2^23, is
-/// 1: a sum with it has the integer in its lowest byte.
-static Value roundToByte(OpBuilder &builder, Location loc, Value number,
-                         Value oneAndAHalf) {
-  Value sum = arith::AddFOp::create(builder, loc, number, oneAndAHalf);
+/// 0; ties go to the even one.
+static Value roundToByte(OpBuilder &builder, Location loc, Value number) {
   Value isNumber = arith::CmpFOp::create(
       builder, loc, arith::CmpFPredicate::ORD, number, number);
-  sum = arith::SelectOp::create(builder, loc, isNumber, sum, oneAndAHalf);
-  Value bits =
-      arith::BitcastOp::create(builder, loc, builder.getI32Type(), sum);
-  return arith::TruncIOp::create(builder, loc, builder.getI8Type(), bits);
+  Value zero = arith::ConstantOp::create(
+      builder, loc, builder.getFloatAttr(number.getType(), 0));
+  number = arith::SelectOp::create(builder, loc, isNumber, number, zero);
+  number = math::RoundEvenOp::create(builder, loc, number);
+  Value integer =
+      arith::FPToSIOp::create(builder, loc, builder.getI32Type(), number);
+  return arith::TruncIOp::create(builder, loc, builder.getI8Type(), integer);
 }
 
 Value attn::quantize(OpBuilder &builder, Location loc, Value number,
@@ -106,7 +107,7 @@ Value attn::quantize(OpBuilder &builder, Location loc, Value number,
   result = arith::MaximumFOp::create(builder, loc, result, constant(least));
   if (floatType)
     return arith::TruncFOp::create(builder, loc, to, result);
-  return roundToByte(builder, loc, result, constant(0x1.8p23));
+  return roundToByte(builder, loc, result);
 }
 
 Value attn::getValueDescale(AttentionOp op) {
@@ -133,10 +134,14 @@ void attn::scaleScores(AttentionOp op) {
   builder.setInsertionPointToStart(&mod.front());
   BlockArgument score = mod.getArgument(0);
   SmallVector<Value> factors;
-  for (auto [descale, group] : llvm::zip_equal(descales, groups))
-    factors.push_back(readDescale(builder, loc, descale,
-                                  mod.getArgument(1 + kLoopB),
-                                  mod.getArgument(1 + kLoopH), group));
+  for (auto [descale, group] : llvm::zip_equal(descales, groups)) {
+    Value factor =
+        readDescale(builder, loc, descale, mod.getArgument(1 + kLoopB),
+                    mod.getArgument(1 + kLoopH), group);
+    if (factor.getType() != op.getScoreType())
+      factor = arith::ExtFOp::create(builder, loc, op.getScoreType(), factor);
+    factors.push_back(factor);
+  }
   // The scale is part of the factor, so that scores are multiplied once.
   factors.push_back(arith::ConstantOp::create(
       builder, loc,

@@ -3,7 +3,7 @@
 // RUN: attn-opt %t/two.mlir --attn-decompose-prob-mod | FileCheck %s
 // RUN: attn-opt %t/two.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=NARROW
 // RUN: attn-opt %t/shifted.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=SHIFT
-// RUN: attn-opt %t/empty.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=EMPTY
+// RUN: attn-opt %t/empty.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=KEYLESS
 // RUN: attn-opt %t/pages.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=PAGES
 // RUN: attn-opt %t/two.mlir --attn-grad=recompute=true | FileCheck %s --check-prefix=GRAD
 // RUN: not attn-opt %t/two.mlir --attn-convert-to-online 2>&1 | FileCheck %s --check-prefix=ONLINE
@@ -128,8 +128,8 @@ func.func @pages(%q: !q, %pool: !pool, %table: tensor<1x?xi32>, %v: !rows) -> !q
 //--- empty.mlir
 
 // Of no keys there is no slice.
-// EMPTY-LABEL: func @no_keys
-// EMPTY: attn.attention %arg0, %arg1, %arg2 :
+// KEYLESS-LABEL: func @no_keys
+// KEYLESS: attn.attention %arg0, %arg1, %arg2 :
 func.func @no_keys(%q: tensor<1x1x64x96xf32>, %k: tensor<1x1x0x96xf32>, %v: tensor<1x1x0x96xf32>) -> tensor<1x1x64x96xf32> {
   %o = attn.attention %q, %k, %v prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
     %r = arith.mulf %p, %p : f32
