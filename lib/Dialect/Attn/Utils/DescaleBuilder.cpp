@@ -13,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace attn;
@@ -56,7 +57,11 @@ Value attn::readDescale(OpBuilder &builder, NormalizeOp normalize) {
   Value descale = normalize.getDescale();
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
   SmallVector<Value> indices(isOfHeads(descale) ? 2 : 1, zero);
-  return tensor::ExtractOp::create(builder, loc, descale, indices);
+  Value factor = tensor::ExtractOp::create(builder, loc, descale, indices);
+  Type sums = getElementTypeOrSelf(normalize.getAcc().getType());
+  return factor.getType() == sums
+             ? factor
+             : arith::ExtFOp::create(builder, loc, sums, factor).getResult();
 }
 
 Value attn::sliceDescale(OpBuilder &builder, Location loc, Value descale,
