@@ -35,7 +35,7 @@ def signature_of(arrays: Sequence[Any], options: Sequence[Any]) -> Optional[tupl
         return None
     parts: list[Any] = [kind, types, *options]
     if kind is getattr(module("torch"), "Tensor", None):
-        torch = module("torch")
+        torch: Any = module("torch")
         if torch.compiler.is_compiling():
             return None
         # These tell a tensor that is its memory from all other kinds.
