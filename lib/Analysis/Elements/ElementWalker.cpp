@@ -226,6 +226,9 @@ ScalarRef ElementWalker::scalarOfOp(OpResult value,
                ? element(extract.getTensor(), affine)
                : gather(extract.getTensor(), operands);
   }
+  if (isa<arith::TruncIOp>(op) &&
+      !fitsWidth(operands[0], value.getType().getIntOrFloatBitWidth()))
+    return nullptr;
   if (isWidthCast(op))
     return operands[0];
   Number number = *getNumber(value.getType());

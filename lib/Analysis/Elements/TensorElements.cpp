@@ -82,6 +82,23 @@ std::optional<double> attn::raise::getConstantAt(Attribute attribute,
   return std::nullopt;
 }
 
+bool attn::raise::fitsWidth(ScalarRef scalar, unsigned width) {
+  if (width >= 64)
+    return true;
+  double limit = std::ldexp(1.0, static_cast<int>(width) - 1);
+  auto fits = [&](double value) { return -limit <= value && value < limit; };
+  if (scalar->isConstant())
+    return fits(scalar->value);
+  Attribute attribute;
+  if (scalar->kind != Scalar::Kind::Read ||
+      !matchPattern(scalar->source, m_Constant(&attribute)))
+    return true;
+  int64_t count = cast<ShapedType>(scalar->source.getType()).getNumElements();
+  return llvm::all_of(llvm::seq<int64_t>(0, count), [&](int64_t position) {
+    return fits(getConstantAt(attribute, position).value_or(0));
+  });
+}
+
 namespace {
 /// A digit of a position, `position floordiv stride mod size`, and what each
 /// step of it adds.

@@ -126,6 +126,10 @@ static ScalarRef getCast(ElementWalker &walker, tosa::CastOp op,
   auto to = getNumber(getElementTypeOrSelf(op.getType()));
   if (!to)
     return nullptr;
+  if (*to == Number::Int && input->number == Number::Int &&
+      !fitsWidth(input,
+                 getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth()))
+    return nullptr;
   if (*to == input->number)
     return input;
   if (input->number == Number::Bool)

@@ -116,6 +116,11 @@ ScalarRef getPaddedElement(ElementWalker &walker, mlir::Operation *op,
 std::optional<Contraction> getContraction(ElementWalker &walker,
                                           mlir::Operation *op);
 
+/// False if `scalar` is a constant, or read of one, that an integer of `width`
+/// bits does not hold: what narrows it is no mere change of width. Indices and
+/// data are taken not to overflow.
+bool fitsWidth(ScalarRef scalar, unsigned width);
+
 /// Number `position` of the constant `attribute`; none if it cannot be read.
 std::optional<double> getConstantAt(mlir::Attribute attribute,
                                     int64_t position);
