@@ -129,8 +129,9 @@ void attn::run::setElement(HostTensor &tensor, int64_t position, double value) {
   }
   // An i8 has no NaN: what should not be read is the largest.
   if (tensor.dtype == DType::I8)
-    value = std::isnan(value) ? -128
-                              : std::nearbyint(std::clamp(value, -128., 127.));
+    value = std::isnan(value)
+                ? -128
+                : reference::roundToElement(value, ElementType::I8);
   int64_t integer = static_cast<int64_t>(value);
   if (tensor.dtype == DType::I1)
     integer = integer != 0;

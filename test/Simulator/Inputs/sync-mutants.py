@@ -30,6 +30,11 @@ BACKWARD += [("f16", "1x2x300x64"), ("f16", "1x2x300x64"), ("f32", "1x2x300")]
 FUSED = [("f16", "1x2x300x128"), ("f16", "1x1x256x128"), ("f16", "1x1x256x128")]
 FUSED += [("f16", "1x2x300x128"), ("f16", "1x2x300x128"), ("f32", "1x2x300")]
 SM80 = [("f16", "1x4x150x64"), ("f16", "1x2x141x64"), ("f16", "1x2x141x64")]
+TABLES = [("f32", "200x32")] * 2
+# Queries turn in their tile.
+TURNED = [("tensor<1x1x?x64xf16>)", "tensor<1x1x?x64xf16>, %cos: tensor<?x32xf32>, %sin: tensor<?x32xf32>)"),
+          ("%o, %lse = attn.attention %q,",
+           "%t = attn.rotary %q, %cos, %sin halves : tensor<1x2x?x64xf16>, tensor<?x32xf32>\n  %o, %lse = attn.attention %t,")]
 
 # Name: module, edits of its text, flags of attn-opt, inputs.
 KERNELS = {
@@ -46,6 +51,19 @@ KERNELS = {
         [("persistent_ctas = 1, ", ""), ("cluster_m = 1", "cluster_m = 2")],
         ["--target=sm_90a"],
         FORWARD,
+    ),
+    "rotary": (
+        "hopper.mlir",
+        [*TURNED, ('turns = "products"', 'turns = "none", query_prologue = "fused"')],
+        ["--target=sm_90a"],
+        FORWARD + TABLES,
+    ),
+    "rotary80": (
+        "hopper.mlir",
+        [*TURNED, ('kind = "large_cache", mma = "wgmma", tile_m = 128, tile_n = 64, stages = 2, warps = 8, persistent_ctas = 1, turns = "products", cluster_m = 1',
+                   'query_prologue = "fused", tile_m = 64, tile_n = 32, stages = 2, warps = 2')],
+        ["--target=sm_80"],
+        FORWARD + TABLES,
     ),
     "backward": ("backward.mlir", [], ["--target=sm_90a", "--deterministic"], BACKWARD),
     "fused": (
@@ -71,6 +89,7 @@ STRONGER = "a stronger barrier follows, or the wait for the product is enough"
 LAST = "nobody loads the last stages again"
 WAITED = "the same phase was waited for before, or one that implies it"
 UNUSED = "nobody waits on it with these sizes"
+OWN_ROWS = "the simulator's warp reads of A the rows that it has changed itself; the ISA does not say so"
 
 # Kernel: edit: how many, why.
 HARMLESS = {
@@ -92,6 +111,17 @@ HARMLESS = {
         "wgmma wait removed": (1, ORDERED),
         "wgmma wait leaves one group more": (1, ORDERED),
         "arrival removed": (3, LAST),
+    },
+    "rotary": {
+        "barrier removed": (1, OWN_ROWS),
+        "wgmma.fence removed": (3, FENCED),
+        "wgmma wait removed": (1, ORDERED),
+        "wgmma wait leaves one group more": (1, ORDERED),
+    },
+    "rotary80": {
+        "copy commit removed": (1, "the last tile has none behind it"),
+        "copy wait removed": (1, "no copy is in flight behind the loop"),
+        "copy wait leaves one group more": (1, "no copy is in flight behind the loop"),
     },
     "backward": {
         "barrier removed": (3, STRONGER),

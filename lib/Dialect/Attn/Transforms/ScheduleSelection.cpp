@@ -17,6 +17,7 @@
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Support/ElementType.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -184,12 +185,16 @@ static void countQueryOps(AttentionOp op, AttentionProblem &problem) {
 
 /// True if `value`, of a region, is computed from `argument`.
 static bool dependsOn(Value value, BlockArgument argument) {
-  Operation *op = value.getDefiningOp();
-  return value == argument ||
-         (op && op->getBlock() == argument.getOwner() &&
-          llvm::any_of(op->getOperands(), [&](Value operand) {
-            return dependsOn(operand, argument);
-          }));
+  SetVector<Operation *> before;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) {
+    return op->getBlock() == argument.getOwner();
+  };
+  (void)getBackwardSlice(value, &before, options);
+  return value == argument || llvm::any_of(before, [&](Operation *op) {
+           return llvm::is_contained(op->getOperands(), argument);
+         });
 }
 
 /// The output is what its output_mods make of it. Of what they read, tensors

@@ -429,6 +429,12 @@ LogicalResult RoleTracer::visit(Operation &op) {
         addAccess(op, op.getTile(), /*isWrite=*/true);
         return success();
       })
+      .Case([&](ChangeRowsOp op) {
+        // Its warpgroup alone reads and writes the rows, and meets in it: to
+        // copies that is a read.
+        addUses(op, /*isOver=*/true);
+        return success();
+      })
       .Case([&](MmaAsyncOp op) {
         products.push_back(nextUse);
         addUses(op, /*isOver=*/false);
