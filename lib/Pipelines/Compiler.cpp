@@ -378,6 +378,8 @@ FailureOr<std::string> Compilation::getPtx() {
 FailureOr<std::string> Compilation::emitLLVMIR() {
   if (target.kind == TargetKind::Gpu)
     return translateToNVPTXLLVMIR(module, PTXOptions{target.name});
+  if (failed(checkLLVMTypes(module)))
+    return failure();
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> translated =
       translateModuleToLLVMIR(module, context, options.name);

@@ -177,6 +177,22 @@ static LogicalResult checkOperands(LLVM::InlineAsmOp op) {
   return success();
 }
 
+LogicalResult attn::checkLLVMTypes(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    if (!isa_and_nonnull<LLVM::LLVMDialect>(op->getDialect()))
+      return WalkResult::advance();
+    for (NamedAttribute attribute : op->getAttrs())
+      if (auto type = dyn_cast<TypeAttr>(attribute.getValue());
+          type && !LLVM::isCompatibleType(type.getValue())) {
+        op->emitOpError("expected ")
+            << attribute.getName() << " to be a type of LLVM IR, got " << type;
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
 /// Checks the facts of the nvvm form, and that the chip has what every
 /// operation needs: the backend would abort on all of it.
 static LogicalResult checkModule(ModuleOp module, const PTXOptions &options) {
@@ -187,6 +203,8 @@ static LogicalResult checkModule(ModuleOp module, const PTXOptions &options) {
     return emitError(module.getLoc(), "expected an llvm.func with nvvm.kernel, "
                                       "got a module without one");
 
+  if (failed(checkLLVMTypes(module)))
+    return failure();
   NVVM::NVVMCheckSMVersion chip = parseChip(options.chip);
   WalkResult result =
       module.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -6,6 +6,8 @@
 // RUN: not attn-opt %t/unsupported.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=BACKEND
 // RUN: not attn-opt %t/operand.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=OPERAND
 // RUN: not attn-opt %t/modifier.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=MODIFIER
+// RUN: not attn-opt %t/type.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not attn-opt %t/type.mlir --target=cpu --emit=llvm -o - 2>&1 | FileCheck %s --check-prefix=TYPE
 
 // NO-KERNEL: no-kernel.mlir:1:1: error: expected an llvm.func with nvvm.kernel, got a module without one
 
@@ -72,6 +74,16 @@ module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
     // Two operands: a result and n.
     %i = llvm.inline_asm "mov.b32 $0, ${1", "=r,r,~{memory}" %n : (i32) -> i32
     llvm.store %i, %out : i32, !llvm.ptr<1>
+    llvm.return
+  }
+}
+
+//--- type.mlir
+// TYPE: type.mlir:4:10: error: 'llvm.getelementptr' op expected "elem_type" to be a type of LLVM IR, got tf32
+module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
+  llvm.func @f(%out: !llvm.ptr<1>, %x: f32) attributes {nvvm.kernel} {
+    %0 = llvm.getelementptr %out[1] : (!llvm.ptr<1>) -> !llvm.ptr<1>, tf32
+    llvm.store %x, %0 : f32, !llvm.ptr<1>
     llvm.return
   }
 }

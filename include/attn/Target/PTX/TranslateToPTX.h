@@ -41,6 +41,11 @@ mlir::FailureOr<std::string> translateToPTX(mlir::ModuleOp module,
 mlir::FailureOr<std::string> translateToNVPTXLLVMIR(mlir::ModuleOp module,
                                                     const PTXOptions &options);
 
+/// Fails with a diagnostic at an llvm op that names a type, as of what is at an
+/// address, which LLVM IR does not have: its translation, also for a host,
+/// would crash.
+mlir::LogicalResult checkLLVMTypes(mlir::ModuleOp module);
+
 } // namespace attn
 
 #endif // ATTN_TARGET_PTX_TRANSLATETOPTX_H
