@@ -240,7 +240,12 @@ private:
     AttentionProblem problem = getProblem(op);
     bool isSupported = problem.elementType == ElementType::F16 ||
                        problem.elementType == ElementType::BF16;
-    if (findScoreGradients(op).unknown || !isSupported)
+    ScoreGradients gradients = findScoreGradients(op);
+    if (gradients.unused)
+      return op.emitOpError()
+             << "expected score_mod to use what it reads of captures on a GPU: "
+                "leave out of them what it does not";
+    if (gradients.unknown || !isSupported)
       return success();
     // Loops over no tiles at all would divide by their number.
     AttentionDims dims = AttentionDims::get(op);

@@ -74,7 +74,7 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
     SmallVector<AttentionBackwardOp> ops;
     getOperation().walk([&](AttentionBackwardOp op) { ops.push_back(op); });
     for (AttentionBackwardOp op : ops) {
-      if (findScoreGradients(op).unknown) {
+      if (!findScoreGradients(op).areKnown()) {
         leave(op);
         continue;
       }

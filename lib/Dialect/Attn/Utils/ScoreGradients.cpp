@@ -190,9 +190,11 @@ ScoreGradients attn::findScoreGradients(AttentionBackwardOp op) {
   for (auto [capture, gradient] :
        llvm::zip_equal(op.getCaptures(), op.getDCaptures())) {
     SmallVector<tensor::ExtractOp> reads = op.getReads(capture);
+    if (reads.empty())
+      return {{}, {}, capture};
     for (tensor::ExtractOp read : reads)
       if (dependsOnScore(read))
-        return {{}, read};
+        return {{}, read, {}};
     Block &scoreMod = op.getScoreMod().front();
     AffineMap map = getElement(reads.front(), scoreMod);
     for (tensor::ExtractOp read : reads)

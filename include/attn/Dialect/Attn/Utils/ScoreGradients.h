@@ -40,6 +40,11 @@ struct ScoreGradients {
   /// The first read of a capture at an element that depends on the score, in
   /// which case there are no gradients; else null.
   mlir::tensor::ExtractOp unknown;
+  /// A capture of which nothing is used, so that simplification has taken its
+  /// reads away: its gradient is 0, and there are no gradients here, either.
+  mlir::Value unused;
+
+  bool areKnown() const { return !unknown && !unused; }
 };
 
 /// True if the element that is read stays the same from (i, j) to
