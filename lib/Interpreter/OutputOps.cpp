@@ -43,5 +43,7 @@ static LogicalResult evaluateOutputMod(Operation *op,
 }
 
 OpEvaluator attn::findOutputEvaluator(Operation *op) {
-  return isa<OutputModOp>(op) ? evaluateOutputMod : nullptr;
+  auto mod = dyn_cast<OutputModOp>(op);
+  return mod && !findUnsupportedRegionOp(mod.getMod()) ? evaluateOutputMod
+                                                       : nullptr;
 }

@@ -123,6 +123,7 @@ def draw_requests(rng):
             place = rng.choice(arguments)
             kind = rng.randrange(6)
             if kind == 0:
+                place["shape"] = [*shape]
                 place["shape"][rng.randrange(4)] = rng.choice(EXTREMES)
             elif kind == 1:
                 place["offset"] = rng.choice(EXTREMES)
