@@ -14,6 +14,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace attn {
 #define GEN_PASS_DEF_TILEBACKWARDPASS
