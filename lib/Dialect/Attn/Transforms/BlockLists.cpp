@@ -118,8 +118,9 @@ StaticTiles attn::findStaticTiles(Region &maskMod, const MaskAnalysis &mask,
                                   const TileGrid &grid, unsigned mostRanges) {
   if (isOneBand(mask))
     return {true, std::nullopt};
-  std::optional<int64_t> m =
-      grid.rows ? getConstantIntValue(grid.rows) : std::nullopt;
+  std::optional<int64_t> m;
+  if (grid.rows)
+    m = getConstantIntValue(grid.rows);
   std::optional<int64_t> n = getConstantIntValue(grid.keys);
   bool readsData = llvm::any_of(maskMod.front(), [](Operation &op) {
     return isa<tensor::ExtractOp, BlockListedOp, SegmentOp>(op);
