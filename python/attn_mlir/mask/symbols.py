@@ -284,13 +284,14 @@ def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
     def run(*operands: Any) -> Any:
         if any(getattr(operand, "ndim", 0) == 1 for operand in operands):  # of a library
             operands = tuple([Tracer.get().vector_of(operand) for operand in operands])
-        lengths = {len(operand.elements) for operand in operands if isinstance(operand, Vector)}
-        if not lengths:
+        if not any(isinstance(operand, Vector) for operand in operands):
             return function(*operands)
+        columns = [operand.elements if isinstance(operand, Vector) else [operand] for operand in operands]
+        lengths = {len(column) for column in columns} - {1} or {1}
         if len(lengths) > 1:
             fail(f"expected dimensions of one size, got {', '.join(map(str, sorted(lengths)))}")
-        columns = [o.elements if isinstance(o, Vector) else [o] * max(lengths) for o in operands]
-        return Vector([function(*row) for row in zip(*columns)])
+        size = lengths.pop()
+        return Vector([function(*row) for row in zip(*(column * size if len(column) == 1 else column for column in columns))])
 
     return run
 

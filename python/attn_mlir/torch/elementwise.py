@@ -119,10 +119,20 @@ def is_in(x: Any, values: Any) -> Value:
     return anything(compare("eq", x, values))
 
 
+def unsqueeze(x: Any, dim: int) -> Vector:
+    """A number as the only element of a dimension, to be compared with those of another."""
+    if isinstance(x, Vector) or dim not in (0, -1):
+        fail(f"expected a number and dimension 0 or -1, got {'a dimension of numbers' if isinstance(x, Vector) else 'a number'} and {dim}")
+    return Vector([x])
+
+
+def squeeze(x: Any, dim: int = 0) -> Any:
+    return x.elements[0] if isinstance(x, Vector) and len(x.elements) == 1 and dim in (0, -1) else x
+
+
 def logarithm_of_sum(a: Any, b: Any) -> Value:
     """torch.logaddexp."""
     return mask.maximum(a, b) + UNARY["log1p"](mask.exp(-abs(arithmetic("sub", as_float(a), b))))
-
 
 
 #: By name without underscores.
@@ -175,6 +185,7 @@ FUNCTIONS: dict[str, Function] = {
        for place, suffix in (("new_", ""), ("", "_like")) for name, value in (("ones", 1), ("zeros", 0))},
     "new_full": lambda x, size, value, dtype=None, **_: like(x, value, size, dtype),
     "full_like": lambda x, value, dtype=None, **_: like(x, value, (), dtype), "isin": is_in,
+    "unsqueeze": unsqueeze, "squeeze": squeeze,
 }  # fmt: skip
 #: Those that symbols have as methods.
 METHODS: dict[str, Function] = {

@@ -112,6 +112,13 @@ def packed(b, h, q_idx, kv_idx):
     return same & ((kv_idx >= OFFSETS[1:]).any() | torch.isin(q_idx, torch.tensor([3, 5, 70])) | TABLE_OF_BOOLS[q_idx][kv_idx])
 
 
+def listed_tiles(b, h, q_idx, kv_idx):
+    """Tiles by lists of their numbers, as of video sparse attention: a row of a table beside a number that is made a dimension."""
+    chosen = TILES[b, h, q_idx // 16]
+    return (chosen == (kv_idx // 16).unsqueeze(-1)).any(dim=-1) | (kv_idx.unsqueeze(0) == torch.unsqueeze(q_idx, -1)).squeeze()
+
+
+TILES = torch.randint(0, N // 16, (B, H, N // 16 + 1, 2), generator=torch.Generator().manual_seed(4))
 TABLE_OF_BOOLS = torch.rand(N, N, generator=torch.Generator().manual_seed(5)) > 0.3
 SPANS = torch.tensor([[[10, 20], [60, 15]], [[5, 16], [70, 8]]])
 DILATIONS = torch.tensor([1, 2, 3, 4])
@@ -121,7 +128,7 @@ def dilated_by_head(b, h, q_idx, kv_idx):
     return (q_idx >= kv_idx) & ((q_idx - kv_idx) % DILATIONS[h] == 0) & ((kv_idx // DILATIONS[h]) >= 0)
 
 
-MASKS = [packed, two_dimensional, morton, block_diffusion, spans, counted, dilated_by_head, noop_mask, causal, sliding_window, prefix_lm, document, jagged, natten, dilated, global_and_local, by_head]
+MASKS = [packed, listed_tiles, two_dimensional, morton, block_diffusion, spans, counted, dilated_by_head, noop_mask, causal, sliding_window, prefix_lm, document, jagged, natten, dilated, global_and_local, by_head]
 SLOPES = torch.exp2(-8.0 * torch.arange(1, H + 1) / H)
 BIAS = torch.randn(B, 1, N, N, generator=torch.Generator().manual_seed(1))
 TABLE = torch.randn(H, 2 * N, generator=torch.Generator().manual_seed(2))
@@ -398,6 +405,8 @@ class Flex(unittest.TestCase):
             (rank, r"expected one dimension of at most 256 elements, or an element, got \(80, 80\)"),
             (lambda score, b, h, q_idx, kv_idx: score + ROWS[b, h, 0], "expected the score to give a number, got vector"),
             (lambda score, b, h, q_idx, kv_idx: (SLOPES + ROWS[b, h, 0]).sum(), "expected dimensions of one size, got 4, 8"),
+            (lambda score, b, h, q_idx, kv_idx: score.unsqueeze(1), "expected a number and dimension 0 or -1, got a number and 1"),
+            (lambda score, b, h, q_idx, kv_idx: ROWS[b, h, 0].unsqueeze(0), "expected a number and .* got a dimension of numbers and 0"),
         ):
             with self.assertRaisesRegex(TraceError, rf"torch_flex.py:\d+: .*{wanted}"):
                 flex_attention(self.q, self.k, self.v, score_mod=function)
