@@ -13,6 +13,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/TargetInfo/TargetInfo.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -29,6 +30,13 @@ using namespace attn;
 /// Coordinates and sizes are below 2^31; addresses are computed in 64 bits.
 static constexpr unsigned kIndexBits = 32;
 
+/// Whether the target converts 8-bit floats; an unknown one is reported where
+/// the schedule is chosen.
+static bool hasFloat8(const AttentionPipelineOptions &options) {
+  Result<TargetInfo> target = lookupTarget(options.target.getValue());
+  return target && target->computeCapability >= 89;
+}
+
 void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
                                     const AttentionPipelineOptions &options) {
   pm.addPass(createCanonicalizerPass());
@@ -42,7 +50,7 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
         tile::createBoundWaitsPass({options.boundedWaits}));
   pm.addNestedPass<tile::KernelOp>(tile::createWidenIndexPass());
   pm.addNestedPass<tile::KernelOp>(createExpandFloat8());
-  pm.addPass(createConvertAttnTileToNVVM());
+  pm.addPass(createConvertAttnTileToNVVM({hasFloat8(options)}));
   // Sizes in programs stay as they are.
   OpPassManager &kernels = pm.nest<LLVM::LLVMFuncOp>();
   kernels.addPass(createSCFToControlFlowPass());

@@ -43,6 +43,12 @@ using namespace attn;
 /// the order of uses.
 static SetVector<Operation *> getViews(Operation *attention) {
   SetVector<Operation *> views, appends;
+  auto addRows = [&](Value rows) {
+    while (Value source = getRowSource(rows.getDefiningOp())) {
+      views.insert(rows.getDefiningOp());
+      rows = source;
+    }
+  };
   for (Value operand : attention->getOperands()) {
     if (auto paged = operand.getDefiningOp<PagedOp>()) {
       views.insert(paged);
@@ -53,12 +59,11 @@ static SetVector<Operation *> getViews(Operation *attention) {
       views.insert(view);
     if (auto append = operand.getDefiningOp<AppendOp>())
       appends.insert(append);
-    while (Value source = getRowSource(operand.getDefiningOp())) {
-      views.insert(operand.getDefiningOp());
-      operand = source;
-    }
+    addRows(operand);
   }
   views.insert_range(appends);
+  for (Operation *append : appends)
+    llvm::for_each(cast<AppendOp>(append).getRows(), addRows);
   return views;
 }
 

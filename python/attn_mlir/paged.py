@@ -8,14 +8,14 @@ import math
 from numbers import Real
 from typing import Any, Mapping, Optional, Sequence
 
-from .arrays import ArrayView, copy_array, library_of, vector_like, view_of
+from .arrays import ArrayView, copy_array, vector_like, view_of
 from .cache import Cache
 from .checks import BYTES, DESCALES, FLOATS, Window, check_arrays, check_no_gradients
 from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
 from .functional import Call, default_target, window_of
 from .kernel import Kernel, compile
-from .rotary import rotary_field, rotate, rows_of_tokens
+from .rotary import rotary_field, rows_of_tokens
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
 
@@ -71,7 +71,7 @@ def decode(
       k_scale, v_scale: of pools of 8 bits (f8E4M3FN, f8E5M2, i8), which stand for k_scale and v_scale times what they hold: a number, or f32
         arrays [1] or [B, Hkv] (FlashInfer's and vLLM's names; FlashAttention's k_descale, v_descale). None: 1.
       rotary, rotary_interleaved: as of `attention`, of query and of k_new [B, Hkv, M, D]; keys in pools are turned already (FlashAttention's rotary_cos,
-        rotary_sin). New rows are turned before the launch, on a GPU by torch, and rounded to their type once; pools of 8 bits get them quantised.
+        rotary_sin). New rows are turned and rounded to their type once, then appended, on a GPU by one kernel; pools of 8 bits get them quantised.
       rotary_positions: [1 or B, M], i32 or i64, of the new tokens; None: lengths - M + i for token i.
       sink, soft_cap, scale, return_lse, result_dtype, out, target, device, allow_tf32, cache: as of `attention`.
 
@@ -93,7 +93,7 @@ def decode(
     check_no_gradients(**tables)
     named = {name: view_of(array, name) for name, array in {"query": query, "key_table": table, **tables}.items()}
     fields += rotary_field(named, rotary_interleaved)
-    if rows and tables:
+    if rows and tables and target == "cpu":
         rows["k_new"] = turned_rows(k_new, tables, rotary_interleaved)
     if rows and target != "cpu":
         more.update(rows)
@@ -109,13 +109,8 @@ def decode(
 
 
 def turned_rows(rows: Any, tables: Mapping[str, Any], interleaved: bool) -> Any:
-    """[B, Hkv, M, D], rounded once: in host memory by a kernel, on a GPU by torch."""
+    """[B, Hkv, M, D], rounded once, in host memory."""
     arrays = [view_of(array) for array in (rows, *tables.values())]
-    if arrays[0].device != "cpu":
-        if library_of(rows) != "torch":
-            raise BindingError(f"k_new: expected an array of torch, or one in host memory, with rotary, got {type(rows).__name__}: turn it before")
-        cos, sin, positions = tables.values()
-        return rotate(rows, cos, sin, interleaved=interleaved, positions=positions)
     if any(view.device != "cpu" for view in arrays):
         raise BindingError("expected arrays in host memory, got one on a GPU")
     types = [f"tensor<{'?x' * (len(v.shape) - 1)}{v.shape[-1] if i < 3 else '?'}x{v.dtype}>" for i, v in enumerate(arrays)]

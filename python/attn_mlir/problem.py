@@ -147,7 +147,7 @@ class AttentionProblem:
             heads = ("tokens", "Hkv") if rank == 3 else ("Bnew", "Hkv", "Mnew")
             news = [tensor((*heads, dim), dtype) for dim in (self.head_dim, self.value_dim)]
             arguments.update({"k_new": news[0], "v_new": news[1], "slots": tensor((*batches, *tokens), entry)})
-            append = f"%k_new, %v_new into %key, %value slots(%slots : {arguments['slots']})"
+            append = f"{'%k_new_turned' if self.rotary else '%k_new'}, %v_new into %key, %value slots(%slots : {arguments['slots']})"
             if stored.startswith("f8") and dtype != stored:
                 append += f" descale(%key_descale, %value_descale : {arguments['key_descale']}, {arguments['value_descale']})"
             into = f"{', '.join(news)} into {', '.join(pools)}"
@@ -163,12 +163,14 @@ class AttentionProblem:
             arguments.update(weights)
             views += lines
         if self.rotary:
-            operands = {"query": (pair[0], "query_positions", "M"), "key": (pair[1], "key_positions", "N")}
-            if self.pages:  # whose keys are turned already
-                del operands["key"]
+            operands = {"query": (pair[0], "query_positions", "M")}
+            if not self.pages:  # whose keys are turned already, but for new ones
+                operands["key"] = (pair[1], "key_positions", "N")
+            elif self.append:
+                operands["k_new"] = ("%k_new", "query_positions", "M")
             tables, lines, turned = rotary_lines(self.rotary, tensor, operands, arguments)
             arguments.update(tables)
-            views += lines
+            views = lines + views if self.pages else views + lines
             names = names.replace("%query", turned["query"])
             pair = (turned["query"], turned.get("key", ""))
         if (self.qk_norm or self.rotary) and not self.pages:

@@ -121,9 +121,12 @@ def rows_of_tokens(rotary: Any, positions: Any, query: Any, lengths: Any, k_new:
     if len(shape) != 4:
         raise BindingError(f"query: expected [batch, heads, rows, head dim], got rank {len(shape)}")
     batch, rows = shape[0], shape[2]
-    new = None if k_new is None else view_of(k_new, "k_new").shape
-    if new is not None and (len(new) != 4 or (new[0], new[2]) != (batch, rows)):
-        raise BindingError(f"k_new: expected [{batch}, heads, {rows}, head dim] with rotary, a row for each of query, got {tuple(new)}")
+    if k_new is not None:
+        new = view_of(k_new, "k_new")
+        if len(new.shape) != 4 or (new.shape[0], new.shape[2]) != (batch, rows):
+            raise BindingError(f"k_new: expected [{batch}, heads, {rows}, head dim] with rotary, a row for each of query, got {tuple(new.shape)}")
+        if new.dtype not in ("f16", "bf16", "f32", "f64"):
+            raise BindingError(f"k_new: expected dtype f16, bf16, f32 or f64 with rotary, got {new.dtype}")
     return {**tables, POSITIONS[0]: last_positions(lengths, rows) if positions is None else positions}
 
 

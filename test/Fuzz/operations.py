@@ -122,13 +122,18 @@ class Append:
             self.dims.append((tokens[0], "Hkv", *tokens[1:], "Dv" if name == "v" else "D"))
             rows[name] = f"tensor<{'x'.join(map(size, self.dims[-1]))}x{rng.choice(['f16', 'bf16', 'f32'])}>"
             self.arguments.append(f"%{name}_new: {rows[name]}")
+        changed = {name: f"%{name}_new" for name in appended}
+        for name in appended if len(tokens) == 2 else ():
+            if rng.random() < 0.4:
+                changed[name] = self.change(rng, changed[name], rows[name], sizes["Dv" if name == "v" else "D"], tokens, size)
         descales = {}
         for name in appended * any("xf8E" in pool or "xi8" in pool for pool in pools.values()):
             self.dims.append(rng.choice([(1,), (tokens[0], "Hkv")]) if len(tokens) == 2 else (1,))
             descales[name] = f"tensor<{'x'.join(str(d) if d == 1 else size(d) for d in self.dims[-1])}xf32>"
             self.arguments.append(f"%{name}_descale: {descales[name]}")
         for group in rng.choice([[appended], [[name] for name in appended]]):
-            news, olds, afters = ([f"%{name}_{kind}" for name in group] for kind in ("new", "pool", "after"))
+            news = [changed[name] for name in group]
+            olds, afters = ([f"%{name}_{kind}" for name in group] for kind in ("pool", "after"))
             types = [", ".join(types[name] for name in group) for types in (rows, pools)]
             scales = ", ".join(f"%{name}_descale" for name in group), ", ".join(descales.get(name, "") for name in group)
             descale = f" descale({scales[0]} : {scales[1]})" if descales else ""
@@ -139,6 +144,29 @@ class Append:
             self.reads[name] = f"%{name}_{'after' if is_new else 'pool'}"
         self.results = [(f"%{name}_after", pools[name]) for name in appended]
         self.returned = [result for result in self.results if rng.random() < 0.8]
+
+    def add(self, name, dims, text):
+        self.arguments.append(f"{name}: {text}")
+        self.dims.append(dims)
+        return f"{name} : {text}"
+
+    def change(self, rng, rows, kind, columns, tokens, size):
+        """New rows that are normalised, turned, or both; the name of what is appended. A table has a row for each token that is drawn."""
+        for op in rng.choice([["norm"], ["turn"], ["turn"], ["norm", "turn"], ["turn", "norm"]]):
+            result = f"{rows}_{op}"
+            if op == "norm":
+                weight = f" weight({self.add(f'{result}_weight', (columns,), f'tensor<{columns}xf32>')})" if rng.random() < 0.5 else ""
+                self.lines += f"  {result} = attn.qk_norm {rows}{weight} epsilon(1.0e-5) : {kind}\n"
+            elif columns % 2 == 0:
+                table = f"tensor<9x{columns // 2}xf32>"
+                tables = [self.add(f"{result}_{name}", (9, columns // 2), table).split(" ")[0] for name in ("cos", "sin")]
+                positions = f"tensor<{'x'.join(map(size, tokens))}xi32>"
+                ids = f" positions({self.add(f'{result}_ids', tokens, positions)})" if rng.random() < 0.5 else ""
+                self.lines += f"  {result} = attn.rotary {rows}, {', '.join(tables)} {rng.choice(['halves', 'interleaved'])}{ids} : {kind}, {table}\n"
+            else:
+                continue
+            rows = result
+        return rows
 
 
 def write_append(rng, folder):
@@ -153,7 +181,7 @@ def write_append(rng, folder):
     arguments = ", ".join([f"%{name}_pool: {pools[name]}" for name in pools] + append.arguments)
     path = Path(folder, "case.mlir")
     path.write_text(f"func.func @append({arguments}) -> ({types}) {{\n{append.lines}  return {names} : {types}\n}}\n")
-    shapes = ",".join(f"arg{i}={'x'.join(str(sizes.get(dim, dim)) for dim in shape)}" for i, shape in enumerate([*dims.values(), *append.dims]) if shape != (1,))
+    shapes = ",".join(f"arg{i}={'x'.join(str(sizes.get(dim, dim)) for dim in shape)}" for i, shape in enumerate([*dims.values(), *append.dims]) if any(isinstance(dim, str) for dim in shape))
     return path, [f"--random={rng.randrange(100)}", *([] if is_static else ["--shape", shapes])]
 
 

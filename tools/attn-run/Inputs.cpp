@@ -207,22 +207,22 @@ public:
     end = begin + size;
     isInverted = shape == Hole;
     hidden = end % length;
-    if (shape == Scattered)
-      scatter = bits;
+    isScattered = shape == Scattered;
+    scatter = bits;
   }
 
   bool shows(int64_t i) const {
-    if (scatter)
+    if (isScattered)
       return i == begin ||
              (i != hidden &&
-              reference::randomBits(*scatter, static_cast<uint64_t>(i)) & 1);
+              reference::randomBits(scatter, static_cast<uint64_t>(i)) & 1);
     return (begin <= i && i < end) != isInverted;
   }
 
 private:
   int64_t begin = 0, end = 0, hidden = 0;
-  bool isInverted = false;
-  std::optional<uint64_t> scatter;
+  bool isInverted = false, isScattered = false;
+  uint64_t scatter = 0;
 };
 
 /// What a mask that is added hides with, by the row: as models write it.

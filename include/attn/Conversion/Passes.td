@@ -458,6 +458,11 @@ def ConvertAttnTileToNVVM
     }
     ```
   }];
+  let options = [
+    Option<"float8Conversions", "float8-conversions", "bool",
+           /*default=*/"false",
+           "Widen f8E4M3FN by cvt, which sm_89 and later have">
+  ];
   let statistics = [
     Statistic<"numKernels", "kernels", "Number of kernels lowered">
   ];

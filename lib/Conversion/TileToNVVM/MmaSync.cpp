@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common.h"
+#include "WidenBytes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -67,67 +68,13 @@ SwizzledAddress operandAddress(IndexBuilder &index, SharedType type, Value base,
   return SwizzledAddress(index, type, base, row, index.shiftRight(lane, 4));
 }
 
-/// Registers that `widenBytes` needs, and two of bytes.
-void declareWidened(PtxBlock &block) {
-  block.declare("%bytes", 2);
-  block.declare("%nan", 1);
-  block.declare("%sign", 1);
-  block.declare("%wide", 2);
-  block.declare("%half", 2, /*bits=*/16);
-}
-
-/// Writes what makes a pair of `to`, f16 or bf16, of the bytes `first` and
-/// `second` of a register. f8E5M2 is the upper byte of an f16.
-/// f8E4M3FN has a bit of exponent less and one of fraction more: shifted to the
-/// same places it is an f16 that is 2^8 too small, but for its one NaN (OCP
-/// 8-bit Floating Point Specification, section 5). An i8 and 128 are the lowest
-/// bits of an f16 that is 1024 larger. All of it is exact; sm_80 has no
-/// conversion.
-void widenBytes(PtxBlock &block, Type from, Type to, const std::string &result,
-                const std::string &bytes, int64_t first, int64_t second) {
-  if (from.isInteger(8)) {
-    block.add("xor.b32 %nan0, " + bytes + ", 0x80808080");
-    // Each byte below one of 0x64, the upper byte of 1024.
-    block.add("prmt.b32 " + result + ", %nan0, 0x64646464, 0x4" +
-              std::to_string(second) + "4" + std::to_string(first));
-    // 1024 + 128.
-    block.add("mov.b32 %sign0, 0x64806480");
-    block.add("sub.rn.f16x2 " + result + ", " + result + ", %sign0");
-  } else {
-    // Each byte above a byte of 0.
-    block.add("prmt.b32 " + result + ", " + bytes + ", 0, 0x" +
-              std::to_string(second) + "4" + std::to_string(first) + "4");
-  }
-  if (isa<Float8E4M3FNType>(from)) {
-    block.add("and.b32 %nan0, " + result + ", 0x7F007F00");
-    block.add("and.b32 %sign0, " + result + ", 0x80008000");
-    block.add("shr.u32 " + result + ", %nan0, 1");
-    block.add("or.b32 " + result + ", " + result + ", %sign0");
-    // 2^8, an f16.
-    block.add("mov.b32 %sign0, 0x5C005C00");
-    block.add("mul.rn.f16x2 " + result + ", " + result + ", %sign0");
-    // The highest bit of an all-ones magnitude plus 1, spread to those of NaN.
-    block.add("add.u32 %nan0, %nan0, 0x01000100");
-    block.add("and.b32 %nan0, %nan0, 0x80008000");
-    block.add("shr.u32 %sign0, %nan0, 6");
-    block.add("sub.u32 %nan0, %nan0, %sign0");
-    block.add("or.b32 " + result + ", " + result + ", %nan0");
-  }
-  if (to.isF16())
-    return;
-  block.add("mov.b32 {%half0, %half1}, " + result);
-  for (const char *i : {"0", "1"})
-    block.add("cvt.f32.f16 %wide" + std::string(i) + ", %half" + i);
-  block.add("cvt.rn.bf16x2.f32 " + result + ", %wide1, %wide0");
-}
-
 /// The B operand, from shared memory.
 class RightOperand {
 public:
   /// `b` is [n, k] if `rowsAreN`, else [k, n]. Its elements become `element`,
-  /// that of the other operand.
+  /// that of the other operand; `hasFloat8` as of `widenBytes`.
   RightOperand(OpBuilder &builder, Location loc, SharedType type, Type element,
-               Value base, bool rowsAreN);
+               Value base, bool rowsAreN, bool hasFloat8);
   /// Registers that `load` needs.
   void declare(PtxBlock &block) const;
 
@@ -154,14 +101,16 @@ private:
   IndexBuilder index;
   SharedType type;
   Type element;
-  bool rowsAreN;
+  bool rowsAreN, hasFloat8;
   /// One address for ldmatrix, or one for each of the two rows of a lane.
   SmallVector<SwizzledAddress, 2> addresses;
 };
 
 RightOperand::RightOperand(OpBuilder &builder, Location loc, SharedType type,
-                           Type element, Value base, bool rowsAreN)
-    : index(builder, loc), type(type), element(element), rowsAreN(rowsAreN) {
+                           Type element, Value base, bool rowsAreN,
+                           bool hasFloat8)
+    : index(builder, loc), type(type), element(element), rowsAreN(rowsAreN),
+      hasFloat8(hasFloat8) {
   if (widens())
     addresses.emplace_back(index, type, base, index.bitAnd(index.lane(), 15),
                            index.i32(0));
@@ -251,7 +200,7 @@ void RightOperand::loadWidened(PtxBlock &block, ArrayRef<std::string> names,
       auto [from, first, second] = rowsAreN ? std::tuple(half, 2 * i, 2 * i + 1)
                                             : std::tuple(i, half, half + 2);
       widenBytes(block, type.getElementType(), element, names[2 * half + i],
-                 bytes[from], first, second);
+                 bytes[from], first, second, hasFloat8);
     }
 }
 
@@ -407,7 +356,9 @@ Type getElementTypeOfOperand(Type type) {
 /// One block of PTX. Walks k outermost, so that each accumulator block is
 /// touched once per k and B registers live shortly.
 struct MmaLowering : TileOpLowering<MmaOp> {
-  using TileOpLowering::TileOpLowering;
+  MmaLowering(const TypeConverter &converter, MLIRContext *context,
+              bool hasFloat8)
+      : TileOpLowering(converter, context), hasFloat8(hasFloat8) {}
 
   LogicalResult
   matchAndRewrite(MmaOp op, Adaptor adaptor,
@@ -430,7 +381,7 @@ struct MmaLowering : TileOpLowering<MmaOp> {
                                          "columns are not a multiple of 16");
 
     RightOperand right(rewriter, loc, bType, element, adaptor.getB().front(),
-                       rowsAreN);
+                       rowsAreN, hasFloat8);
     // Empty where A is in registers.
     SmallVector<SwizzledAddress, 1> left;
     bool inByteOrder = widens && rowsAreN;
@@ -475,12 +426,16 @@ struct MmaLowering : TileOpLowering<MmaOp> {
     rewriter.replaceOpWithMultiple(op, {block.create()});
     return success();
   }
+
+private:
+  bool hasFloat8;
 };
 
 } // namespace
 
 void attn::tile::populateMmaSyncPatterns(TypeConverter &converter,
-                                         RewritePatternSet &patterns) {
-  patterns.add<LoadOperandLowering, MmaLowering>(converter,
-                                                 patterns.getContext());
+                                         RewritePatternSet &patterns,
+                                         bool hasFloat8) {
+  patterns.add<LoadOperandLowering>(converter, patterns.getContext());
+  patterns.add<MmaLowering>(converter, patterns.getContext(), hasFloat8);
 }

@@ -92,7 +92,7 @@ private:
     populateGlobalMemoryPatterns(converter, patterns);
     populateKernelPatterns(converter, patterns);
     populateMbarrierPatterns(converter, patterns);
-    populateMmaSyncPatterns(converter, patterns);
+    populateMmaSyncPatterns(converter, patterns, float8Conversions);
     populateNamedBarrierPatterns(converter, patterns);
     populateRolesPatterns(converter, patterns);
     populateSequencePatterns(converter, patterns);

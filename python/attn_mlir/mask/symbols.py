@@ -286,7 +286,7 @@ def elementwise(function: Callable[..., Any]) -> Callable[..., Any]:
             operands = tuple([Tracer.get().vector_of(operand) for operand in operands])
         if not any(isinstance(operand, Vector) for operand in operands):
             return function(*operands)
-        columns = [operand.elements if isinstance(operand, Vector) else [operand] for operand in operands]
+        columns: list[list[Any]] = [list(operand.elements) if isinstance(operand, Vector) else [operand] for operand in operands]
         lengths = {len(column) for column in columns} - {1} or {1}
         if len(lengths) > 1:
             fail(f"expected dimensions of one size, got {', '.join(map(str, sorted(lengths)))}")

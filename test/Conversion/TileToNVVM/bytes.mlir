@@ -1,5 +1,6 @@
 // Products of 8-bit operands.
 // RUN: attn-opt %s --convert-attn-tile-to-nvvm | FileCheck %s
+// RUN: attn-opt %s --convert-attn-tile-to-nvvm=float8-conversions | FileCheck %s --check-prefix=CVT
 
 // CHECK-LABEL: llvm.func @e4m3
 attn_tile.kernel @e4m3(%out: !attn_tile.global<16x32xbf16>) warps(1) {
@@ -59,5 +60,35 @@ attn_tile.kernel @transposed() warps(4) attributes {producer_warps = 4 : i64} {
   // CHECK-NOT: ldmatrix
   // CHECK: nvvm.fence.proxy
   attn_tile.store_transposed %v to %vt : !attn_tile.shared<64x64xf8E5M2, swizzle = 64> to !attn_tile.shared<64x64xf8E5M2, swizzle = 64>
+  attn_tile.return
+}
+
+// Keys of 8 bits beside a query of 16: two are made a register by shifts, or by the instruction of sm_89 and later, which takes neighbours; of
+// columns of V the pairs are put together before.
+// CHECK-LABEL: llvm.func @cache
+// CVT-LABEL: llvm.func @cache
+attn_tile.kernel @cache() warps(1) {
+  %q = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<16x64xf16, swizzle = 128>
+  %k = attn_tile.alloc {offset = 2048 : i64} : !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>
+  %zs = attn_tile.fill 0.0 : !attn_tile.fragment<16x64xf32, accumulator>
+  // CHECK: prmt.b32 %b0, %bytes0, 0, 0x1404;
+  // CHECK-SAME: and.b32 %nan0, %b0, 0x7F007F00;
+  // CHECK-SAME: and.b32 %sign0, %b0, 0x80008000;
+  // CHECK-SAME: shr.u32 %b0, %nan0, 1;
+  // CHECK-SAME: mul.rn.f16x2 %b0, %b0, %sign0;
+  // CVT: mov.b32 {%half0, %half1}, %bytes0;
+  // CVT-SAME: cvt.rn.f16x2.e4m3x2 %b0, %half0;
+  // CVT-SAME: mov.b32 {%half0, %half1}, %bytes0;
+  // CVT-SAME: cvt.rn.f16x2.e4m3x2 %b1, %half1;
+  // CVT-SAME: mma.sync
+  %s = attn_tile.mma %q, %k transpose_b, %zs : !attn_tile.shared<16x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>, !attn_tile.fragment<16x64xf32, accumulator>
+  %p = attn_tile.to_operand %s : !attn_tile.fragment<16x64xf32, accumulator> -> !attn_tile.fragment<16x64xf16, operand_a>
+  %zo = attn_tile.fill 0.0 : !attn_tile.fragment<16x64xf32, quads>
+  // CHECK: prmt.b32 %b0, %bytes0, 0, 0x2404;
+  // CHECK-NOT: e4m3x2
+  // CVT: prmt.b32 %b0, %bytes0, 0, 0x4420;
+  // CVT-SAME: mov.b32 {%half0, %half1}, %b0;
+  // CVT-SAME: cvt.rn.f16x2.e4m3x2 %b0, %half0;
+  %o = attn_tile.mma %p, %k, %zo : !attn_tile.fragment<16x64xf16, operand_a>, !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>, !attn_tile.fragment<16x64xf32, quads>
   attn_tile.return
 }

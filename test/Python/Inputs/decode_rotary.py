@@ -100,3 +100,13 @@ for message, more in {
         assert message in str(error), error
     else:
         raise AssertionError(message)
+
+byte_rows, *byte_pools = (
+    HostArray("f8E4M3FN", shape, bytearray(shape[0] * shape[1] * shape[2] * D)) for shape in ((B, HKV, 1, D), *[(PAGES, HKV, PAGE, D)] * 2)
+)
+try:
+    attn_mlir.decode(q, *byte_pools, TABLE, LENGTHS, k_new=byte_rows, v_new=byte_rows, slots=places, rotary=TABLES)
+except attn_mlir.BindingError as error:
+    assert "k_new: expected dtype f16, bf16, f32 or f64 with rotary, got f8E4M3FN" in str(error), error
+else:
+    raise AssertionError("8-bit rows that are turned")

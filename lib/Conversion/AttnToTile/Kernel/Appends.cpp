@@ -7,6 +7,7 @@
 #include "Kernel/Appends.h"
 
 #include "Kernel/Prologue.h"
+#include "Kernel/RowChains.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -79,7 +80,9 @@ static void addOperands(TiledAttention &attention, AppendOp append,
     for (KernelOperand &operand : attention.operands)
       if (operand.tensor == pool) {
         operand.appended = result;
-        addInput(attention, "new_" + operand.name, rows, 1);
+        Operation *last = getOnlyRowChain(rows);
+        addInput(attention, "new_" + operand.name,
+                 last ? RowChain::get(last).source : rows, 1);
         if (Value descale =
                 append.getDescale(cast<OpResult>(result).getResultNumber()))
           addInput(attention, "descale_" + operand.name, descale, 1);
@@ -105,5 +108,7 @@ FailureOr<TiledAttention> attn::findAppends(Operation *function) {
       appends.prologue.push_back({op, {}});
   });
   addAppended(appends);
+  if (failed(addRowOperands(appends)))
+    return failure();
   return appends;
 }

@@ -95,6 +95,17 @@ static LogicalResult checkSource(Operation *op) {
          << view->getName() << "'";
 }
 
+SmallVector<Operation *> attn::getChangedRows(Operation *op) {
+  if (getRowSource(op))
+    return {op};
+  SmallVector<Operation *> chains;
+  if (auto append = dyn_cast<AppendOp>(op))
+    for (Value rows : append.getRows())
+      if (Operation *last = getOnlyRowChain(rows))
+        chains.push_back(last);
+  return chains;
+}
+
 static LogicalResult addOperandsOf(TiledAttention &attention, Operation *last) {
   if (failed(checkSource(last)))
     return failure();
@@ -112,9 +123,9 @@ static LogicalResult addOperandsOf(TiledAttention &attention, Operation *last) {
 
 LogicalResult attn::addRowOperands(TiledAttention &attention) {
   for (const PrologueOp &prologue : attention.prologue)
-    if (getRowSource(prologue.op) &&
-        failed(addOperandsOf(attention, prologue.op)))
-      return failure();
+    for (Operation *last : getChangedRows(prologue.op))
+      if (failed(addOperandsOf(attention, last)))
+        return failure();
   Operation *fused = attention.first ? getFusedRows(attention.first) : nullptr;
   return fused ? addOperandsOf(attention, fused) : success();
 }

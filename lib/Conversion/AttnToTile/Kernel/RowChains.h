@@ -6,7 +6,8 @@
 //
 // Queries and keys that are turned or normalised are computed by a kernel in
 // front of the attention's, which reads them from a workspace; queries where
-// their tile is, if the schedule says so. Ops in a row are computed at once.
+// their tile is, if the schedule says so. The kernel that appends rows to a cache
+// changes them on the way. Ops in a row are computed at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +28,10 @@ mlir::Operation *getFusedRows(OnlineAttentionOp step);
 /// `ops`, each behind those whose results it reads.
 void findRowChains(mlir::Operation *nest,
                    llvm::SetVector<mlir::Operation *> &ops);
+
+/// The ends of the chains that the kernel of a prologue's `op` computes: its
+/// own, or those of the rows that it appends.
+llvm::SmallVector<mlir::Operation *> getChangedRows(mlir::Operation *op);
 
 /// The workspace of the chain that ends in `last`.
 WorkspaceView getRowView(const TiledAttention &attention,

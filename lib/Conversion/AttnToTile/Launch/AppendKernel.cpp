@@ -5,11 +5,12 @@
 //===----------------------------------------------------------------------===//
 //
 // attn.append: a warp for each new row of a head, whose lanes share out its
-// columns. Slots and places in pools are computed in 64 bits: a pool may have
+// columns, and turn or normalise it where the graph does. Slots and places in pools are computed in 64 bits: a pool may have
 // more rows than an index counts.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernel/RowBuilder.h"
 #include "Launch/ElementKernel.h"
 #include "Launch/PrologueKernels.h"
 
@@ -32,8 +33,10 @@ private:
   void findRow(Value number);
   void findPlace();
   Value readDescale(Value descale);
+  Value readElement(Value rows, Value column);
+  void storeElement(Value element, Value pool, Value descale, Value column);
   void copyRow(Value rows, Value pool, Value descale);
-  void copyElement(Value rows, Value pool, Value descale, Value column);
+  void changeRow(Operation *last, Value pool, Value descale);
 
   AppendOp op;
   Value lane, head;
@@ -76,18 +79,22 @@ Value AppendKernelBuilder::readDescale(Value descale) {
                                  indices);
 }
 
-/// Rounded once: f32 holds what the narrower types do.
-void AppendKernelBuilder::copyElement(Value rows, Value pool, Value descale,
-                                      Value column) {
-  auto from = cast<tile::GlobalType>(rows.getType());
-  Type to = cast<tile::GlobalType>(pool.getType()).getElementType();
-  SmallVector<Value> source(from.getRank());
+/// Of the row of the token and head.
+Value AppendKernelBuilder::readElement(Value rows, Value column) {
+  auto type = cast<tile::GlobalType>(rows.getType());
+  SmallVector<Value> source(type.getRank());
   for (auto [dim, index] : llvm::enumerate(token))
     source[AppendOp::getRowDim(dim)] = toI64(index);
   source[AppendOp::kRowHead] = toI64(head);
   source.back() = toI64(column);
-  Value element = tile::ExtractOp::create(builder, loc, from.getElementType(),
-                                          rows, source);
+  return tile::ExtractOp::create(builder, loc, type.getElementType(), rows,
+                                 source);
+}
+
+/// Rounded once: f32 holds what the narrower types do.
+void AppendKernelBuilder::storeElement(Value element, Value pool, Value descale,
+                                       Value column) {
+  Type to = cast<tile::GlobalType>(pool.getType()).getElementType();
   Type f32 = builder.getF32Type();
   if (element.getType() != to && element.getType() != f32)
     element = arith::ExtFOp::create(builder, loc, f32, element);
@@ -104,12 +111,27 @@ void AppendKernelBuilder::copyRow(Value rows, Value pool, Value descale) {
   int64_t columns = cast<tile::GlobalType>(pool.getType()).getShape()[kHeadDim];
   for (int64_t slice = 0; slice < columns; slice += kLanes) {
     Value column = create<arith::AddIOp>(lane, constant(slice));
-    if (slice + kLanes <= columns)
-      copyElement(rows, pool, descale, column);
-    else
-      onlyIf(isBelow(column, constant(columns)),
-             [&] { copyElement(rows, pool, descale, column); });
+    Value isThere = slice + kLanes <= columns
+                        ? Value()
+                        : isBelow(column, constant(columns));
+    onlyIf(isThere, [&] {
+      storeElement(readElement(rows, column), pool, descale, column);
+    });
   }
+}
+
+/// By the chain that ends in `last`, whose results are rounded, as a tensor
+/// between would be.
+void AppendKernelBuilder::changeRow(Operation *last, Value pool,
+                                    Value descale) {
+  RowChain chain = RowChain::get(last);
+  Value rows = values.lookup(chain.source);
+  RowBuilder(builder, loc, chain, values, lane)
+      .build({{toI64(token.front()), toI64(head), toI64(token.back())}},
+             [&](size_t, Value column) { return readElement(rows, column); },
+             [&](size_t, Value column, Value element) {
+               storeElement(element, pool, descale, column);
+             });
 }
 
 LogicalResult AppendKernelBuilder::build(StringRef name) {
@@ -132,9 +154,14 @@ LogicalResult AppendKernelBuilder::build(StringRef name) {
     // As a number without a sign, -1 is not below it.
     onlyIf(isBelow(slot, capacity), [&] {
       findPlace();
-      for (auto [i, pool] : llvm::enumerate(op.getPools()))
-        copyRow(values.lookup(op.getRows()[i]), values.lookup(pool),
-                readDescale(op.getDescale(i)));
+      for (auto [i, pool] : llvm::enumerate(op.getPools())) {
+        Value rows = op.getRows()[i], memory = values.lookup(pool);
+        Value descale = readDescale(op.getDescale(i));
+        if (Operation *last = getOnlyRowChain(rows))
+          changeRow(last, memory, descale);
+        else
+          copyRow(values.lookup(rows), memory, descale);
+      }
     });
   });
   tile::ReturnOp::create(builder, loc);

@@ -84,22 +84,6 @@ static void addPoolConstraints(LaunchProgram &program, AppendOp op,
     }
 }
 
-/// The kernel of an attn.append: a warp for each new row of a head.
-static void addAppend(LaunchProgram &program, const TiledAttention &attention,
-                      AppendOp op, const Twine &name) {
-  auto find = [&](Value tensor) -> StringRef {
-    for (const KernelOperand &operand : attention.operands)
-      if (operand.tensor == tensor)
-        return operand.name;
-    llvm_unreachable("expected an operand");
-  };
-  addPoolConstraints(program, op, find);
-  auto slots = cast<ShapedType>(op.getSlots().getType());
-  Size rows = program.getProduct(find(op.getSlots()), slots.getRank());
-  Size heads = program.dim(find(op.getPools().front()), kHead);
-  program.addKernel(name, perWarp(rows * heads));
-}
-
 /// rotary_c3, where the verifier could not check it.
 static void addTableConstraints(LaunchProgram &program, RotaryOp op) {
   auto table = cast<ShapedType>(op.getCos().getType());
@@ -121,6 +105,24 @@ static void addTableConstraints(LaunchProgram &program, Operation *last) {
   for (Operation *op : RowChain::get(last).ops)
     if (auto rotary = dyn_cast<RotaryOp>(op))
       addTableConstraints(program, rotary);
+}
+
+/// The kernel of an attn.append: a warp for each new row of a head.
+static void addAppend(LaunchProgram &program, const TiledAttention &attention,
+                      AppendOp op, const Twine &name) {
+  auto find = [&](Value tensor) -> StringRef {
+    for (const KernelOperand &operand : attention.operands)
+      if (operand.tensor == tensor)
+        return operand.name;
+    llvm_unreachable("expected an operand");
+  };
+  addPoolConstraints(program, op, find);
+  for (Operation *last : getChangedRows(op))
+    addTableConstraints(program, last);
+  auto slots = cast<ShapedType>(op.getSlots().getType());
+  Size rows = program.getProduct(find(op.getSlots()), slots.getRank());
+  Size heads = program.dim(find(op.getPools().front()), kHead);
+  program.addKernel(name, perWarp(rows * heads));
 }
 
 /// The kernel of a chain of row ops: a warp for each row.

@@ -204,6 +204,13 @@ RowChain RowChain::get(Operation *last) {
   return chain;
 }
 
+Operation *attn::getOnlyRowChain(Value rows) {
+  Operation *last = rows.getDefiningOp();
+  bool isOne = getRowSource(last) &&
+               !getRowSource(RowChain::get(last).source.getDefiningOp());
+  return isOne ? last : nullptr;
+}
+
 std::pair<Value, Value> attn::turnPair(OpBuilder &builder, Location loc,
                                        Value x, Value y,
                                        std::pair<Value, Value> cos,

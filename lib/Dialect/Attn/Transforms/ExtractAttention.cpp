@@ -69,23 +69,6 @@ static PackOp getPack(Value result) {
   return result.hasOneUse() ? dyn_cast<PackOp>(*result.user_begin()) : PackOp();
 }
 
-/// Adds to `ops` the view that `cache` is, through which the loads of a kernel
-/// read, and with `appends` what is appended to it before; to `inputs` what
-/// these take.
-static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
-                     SetVector<Value> &inputs) {
-  if (auto paged = cache.getDefiningOp<PagedOp>()) {
-    addCache(paged.getPool(), appends, ops, inputs);
-    inputs.insert(paged.getTable());
-    ops.insert(paged);
-  } else if (auto append = cache.getDefiningOp<AppendOp>(); append && appends) {
-    inputs.insert_range(append->getOperands());
-    ops.insert(append);
-  } else {
-    inputs.insert(cache);
-  }
-}
-
 /// Adds a view of sequences or heads, lengths, or rows that are changed, with
 /// what changes them before.
 static void addView(Operation *view, SetVector<Operation *> &ops,
@@ -96,6 +79,40 @@ static void addView(Operation *view, SetVector<Operation *> &ops,
     else
       inputs.insert(operand);
   ops.insert(view);
+}
+
+/// True if kernels of `op` turn or normalise `rows` that it reads.
+static bool isChangedInKernel(Value rows, Operation *op) {
+  if (isa<AppendOp>(op))
+    return getOnlyRowChain(rows);
+  return isa<AttentionOp>(op) && getRowSource(rows.getDefiningOp());
+}
+
+/// Adds an append, with what changes its rows.
+static void addAppend(AppendOp append, SetVector<Operation *> &ops,
+                      SetVector<Value> &inputs) {
+  for (Value operand : append->getOperands())
+    if (isChangedInKernel(operand, append))
+      addView(operand.getDefiningOp(), ops, inputs);
+    else
+      inputs.insert(operand);
+  ops.insert(append);
+}
+
+/// Adds to `ops` the view that `cache` is, through which the loads of a kernel
+/// read, and with `appends` what is appended to it before; to `inputs` what
+/// these take.
+static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
+                     SetVector<Value> &inputs) {
+  if (auto paged = cache.getDefiningOp<PagedOp>()) {
+    addCache(paged.getPool(), appends, ops, inputs);
+    inputs.insert(paged.getTable());
+    ops.insert(paged);
+  } else if (auto append = cache.getDefiningOp<AppendOp>(); append && appends) {
+    addAppend(append, ops, inputs);
+  } else {
+    inputs.insert(cache);
+  }
 }
 
 /// Adds the scalar ops that compute `value` to `scalars`, operands first, and
@@ -159,9 +176,7 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
   SetVector<Operation *> scalars; // and views
   SetVector<Value> inputs;
   for (Value value : getReadValues(attention)) {
-    bool isRows =
-        isa<AttentionOp>(attention) && getRowSource(value.getDefiningOp());
-    if (isView(value) || isRows)
+    if (isView(value) || isChangedInKernel(value, attention))
       addView(value.getDefiningOp(), scalars, inputs);
     else if (isCache(value, attention) &&
              isa<RankedTensorType>(value.getType()))

@@ -54,6 +54,10 @@ struct RowChain {
   static RowChain get(mlir::Operation *last);
 };
 
+/// The end of the chain that makes `rows`, which may be no result, of a tensor
+/// that nothing changes; null if nothing makes them, or several chains do.
+mlir::Operation *getOnlyRowChain(mlir::Value rows);
+
 /// A pair, floats of the type to compute in, turned: each column has a factor
 /// of its own.
 std::pair<mlir::Value, mlir::Value>
