@@ -38,6 +38,17 @@ Value attn::negativeInfinity(OpBuilder &builder, Location loc, FloatType type) {
                        -std::numeric_limits<double>::infinity());
 }
 
+Value attn::selectIfEqual(OpBuilder &b, Location l, Value condition,
+                          double special, double ifSpecial, Value value) {
+  auto constant = [&](double number) -> Value {
+    return arith::ConstantOp::create(b, l,
+                                     b.getFloatAttr(value.getType(), number));
+  };
+  Value isSpecial = arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ,
+                                          condition, constant(special));
+  return arith::SelectOp::create(b, l, isSpecial, constant(ifSpecial), value);
+}
+
 Value attn::filled(OpBuilder &builder, Location loc,
                    ArrayRef<OpFoldResult> sizes, Value element) {
   Value empty = tensor::EmptyOp::create(builder, loc, sizes, element.getType());

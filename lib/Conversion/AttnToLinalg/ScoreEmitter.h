@@ -57,6 +57,11 @@ mlir::Value constantFloat(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value negativeInfinity(mlir::OpBuilder &builder, mlir::Location loc,
                              mlir::FloatType type);
 
+/// select(condition == `special`, `ifSpecial`, value)
+mlir::Value selectIfEqual(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value condition, double special,
+                          double ifSpecial, mlir::Value value);
+
 /// A tensor of `sizes` full of `element`.
 mlir::Value filled(mlir::OpBuilder &builder, mlir::Location loc,
                    llvm::ArrayRef<mlir::OpFoldResult> sizes,

@@ -232,8 +232,7 @@ void populateMbarrierPatterns(mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
 /// With `hasFloat8` 8-bit floats are widened by instructions (WidenBytes.h).
 void populateMmaSyncPatterns(mlir::TypeConverter &converter,
-                             mlir::RewritePatternSet &patterns,
-                             bool hasFloat8);
+                             mlir::RewritePatternSet &patterns, bool hasFloat8);
 void populateNamedBarrierPatterns(mlir::TypeConverter &converter,
                                   mlir::RewritePatternSet &patterns);
 void populateRolesPatterns(mlir::TypeConverter &converter,

@@ -6,8 +6,8 @@
 //
 // Queries and keys that are turned or normalised are computed by a kernel in
 // front of the attention's, which reads them from a workspace; queries where
-// their tile is, if the schedule says so. The kernel that appends rows to a cache
-// changes them on the way. Ops in a row are computed at once.
+// their tile is, if the schedule says so. The kernel that appends rows to a
+// cache changes them on the way. Ops in a row are computed at once.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,8 +5,9 @@
 //===----------------------------------------------------------------------===//
 //
 // attn.append: a warp for each new row of a head, whose lanes share out its
-// columns, and turn or normalise it where the graph does. Slots and places in pools are computed in 64 bits: a pool may have
-// more rows than an index counts.
+// columns, and turn or normalise it where the graph does. Slots and places in
+// pools are computed in 64 bits: a pool may have more rows than an index
+// counts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -127,11 +128,12 @@ void AppendKernelBuilder::changeRow(Operation *last, Value pool,
   RowChain chain = RowChain::get(last);
   Value rows = values.lookup(chain.source);
   RowBuilder(builder, loc, chain, values, lane)
-      .build({{toI64(token.front()), toI64(head), toI64(token.back())}},
-             [&](size_t, Value column) { return readElement(rows, column); },
-             [&](size_t, Value column, Value element) {
-               storeElement(element, pool, descale, column);
-             });
+      .build(
+          {{toI64(token.front()), toI64(head), toI64(token.back())}},
+          [&](size_t, Value column) { return readElement(rows, column); },
+          [&](size_t, Value column, Value element) {
+            storeElement(element, pool, descale, column);
+          });
 }
 
 LogicalResult AppendKernelBuilder::build(StringRef name) {
