@@ -100,6 +100,9 @@ std::vector<int64_t> Space::getRowTiles(const Schedule &schedule,
   return sizes;
 }
 
+/// Of a tile of a CPU, whose vector code copies no keys for them.
+static constexpr int64_t kFewRows = 4;
+
 /// tile_m and warps, which depend on each other. Where there are rows enough,
 /// schedules of single warps have at least `fewestWarps`.
 void Space::expandRows(int64_t fewestWarps) {
@@ -109,6 +112,11 @@ void Space::expandRows(int64_t fewestWarps) {
   if (target.kind == TargetKind::Cpu) {
     derive("warps", &Schedule::warps, [](const Schedule &) { return 1; });
     expand("tile_m", &Schedule::tileM, [&](const Schedule &s) {
+      int64_t rows = HeadShape::get(problem, s.packGqa).rows;
+      // So few are no block of registers, and read keys where they are.
+      if (rows <= kFewRows)
+        return std::vector<int64_t>{rows > 2 ? kFewRows
+                                             : std::max<int64_t>(rows, 1)};
       return getRowTiles(s, {8, 16, 32, 64, 128});
     });
     return;

@@ -435,7 +435,7 @@ MAX_KERNELS = 256
 #: Rows up to which an attention has a kernel of its own for their number: a token, or some that were guessed.
 MOST_ROWS_OF_DECODING = 16
 #: On a CPU: up to how many rows a tile is of how many.
-CPU_TILES = ((1, 1), (16, 8), (32, 32), (64, 64))
+CPU_TILES = ((1, 1), (2, 2), (4, 4), (16, 8), (32, 32), (64, 64))
 #: Keys of a tile, where there are no more.
 CPU_KEY_TILES = (16, 32, 64)
 

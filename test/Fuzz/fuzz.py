@@ -265,10 +265,11 @@ def make_case(inputs, seed, case):
 
 
 def set_limits(sanitized):
-    """A sanitizer's shadow memory needs addresses without limit."""
+    """A sanitizer's shadow memory needs addresses without limit, and its checks some six times as long."""
     if not sanitized:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
+    seconds = CPU_SECONDS * (6 if sanitized else 1)
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -303,7 +304,7 @@ def find_fault(command, text):
     result = subprocess.run(command, input=text, capture_output=True, env=environment,
                             timeout=TIMEOUT_SECONDS, preexec_fn=lambda: set_limits(sanitized))
     if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return ("slow" if "attn-opt" not in command[0] else f"no end within {CPU_SECONDS} s"), None
+        return ("slow" if "attn-opt" not in command[0] else "no end in time"), None
     errors = result.stderr.decode(errors="replace")
     if result.returncode == CRASH_CODE and is_upstream(errors):
         return "upstream", result.returncode

@@ -133,8 +133,9 @@ def DecomposeOnlinePass : Pass<"attn-decompose-online", "::mlir::ModuleOp"> {
     time, it computes the scores in register blocks, takes their softmax, and
     multiplies with V, again in register blocks. With `bf16-dot`, products of
     bf16 operands are those of pairs, added up in f32 (AVX-512 BF16): K and V are
-    copied as pairs, and the exponentials are rounded to bf16. Both regions are inlined on
-    vectors of consecutive keys. Rows that have seen no key stay 0; no step
+    copied as pairs, and the exponentials are rounded to bf16. Of a tile of at
+    most four rows, as of a decoded token, K and V are read where they are, each
+    row once. Both regions are inlined on vectors of consecutive keys. Rows that have seen no key stay 0; no step
     takes the exponential of a difference of infinities.
 
     Buffers are `memref.alloca` at the start of the body of the loop over row

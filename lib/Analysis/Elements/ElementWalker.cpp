@@ -162,15 +162,15 @@ ScalarRef ElementWalker::gather(Value tensor, ArrayRef<ScalarRef> indices) {
   if (read->number != Number::Bool)
     return read;
   SmallVector<AffineExpr> position;
-  for (auto [dimension, index] : llvm::enumerate(indices))
+  for (auto [dimension, index] : llvm::enumerate(indices)) {
+    AffineExpr known = toAffine(getSpace(), index);
     position.push_back(
-        index->isIndex() ? index->affine[0]
-        : index->isConstant()
-            ? getSpace().constant(index->value)
-            : getSpace().addVariable(getSize(tensor, dimension), false));
+        known ? known
+              : getSpace().addVariable(getSize(tensor, dimension), false));
+  }
   ScalarRef followed = element(tensor, position);
   for (auto [variable, index] : llvm::zip(position, indices))
-    if (followed && !index->isIndex() && !index->isConstant())
+    if (followed && !toAffine(getSpace(), index))
       followed = graph.substitute(followed, variable, index);
   return followed ? followed : read;
 }
@@ -191,11 +191,10 @@ ScalarRef ElementWalker::scalarOfOp(OpResult value,
     for (auto [position, operand] : llvm::enumerate(apply.getMapOperands())) {
       ScalarRef inside = scalar(operand, inner);
       bool isDim = position < apply.getAffineMap().getNumDims();
-      if (!inside->isIndex() && !inside->isConstant())
+      AffineExpr known = toAffine(getSpace(), inside);
+      if (!known)
         return nullptr;
-      (isDim ? dims : symbols)
-          .push_back(inside->isIndex() ? inside->affine[0]
-                                       : getSpace().constant(inside->value));
+      (isDim ? dims : symbols).push_back(known);
     }
     return graph.index(
         apply.getAffineMap().getResult(0).replaceDimsAndSymbols(dims, symbols));
@@ -216,12 +215,9 @@ ScalarRef ElementWalker::scalarOfOp(OpResult value,
   }
   if (extract) {
     SmallVector<AffineExpr> affine;
-    for (ScalarRef index : operands) {
-      if (index->isIndex())
-        affine.push_back(index->affine[0]);
-      else if (index->isConstant())
-        affine.push_back(getSpace().constant(index->value));
-    }
+    for (ScalarRef index : operands)
+      if (AffineExpr known = toAffine(getSpace(), index))
+        affine.push_back(known);
     return affine.size() == operands.size()
                ? element(extract.getTensor(), affine)
                : gather(extract.getTensor(), operands);
@@ -256,10 +252,8 @@ AffineExpr ElementWalker::sizeOf(OpFoldResult value) {
     return getSpace().constant(*constant);
   llvm::DenseMap<Value, ScalarRef> none;
   ScalarRef size = scalar(cast<Value>(value), none);
-  if (size && size->isIndex())
-    return size->affine[0];
-  if (size && size->isConstant())
-    return getSpace().constant(size->value);
+  if (AffineExpr known = size ? toAffine(getSpace(), size) : AffineExpr())
+    return known;
   return getSpace().getSymbol({cast<Value>(value), -1});
 }
 

@@ -73,6 +73,17 @@ bool attn::raise::dependsOn(AffineExpr expr, AffineExpr variable) {
 // Sums of terms
 //===----------------------------------------------------------------------===//
 
+/// Products and sums wrap around, as those of an index do.
+static int64_t multiplyNumbers(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) *
+                              static_cast<uint64_t>(b));
+}
+
+static int64_t addNumbers(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) +
+                              static_cast<uint64_t>(b));
+}
+
 static unsigned symbolPosition(AffineExpr symbol) {
   return cast<AffineSymbolExpr>(symbol).getPosition();
 }
@@ -83,7 +94,7 @@ IndexSpace::Terms IndexSpace::multiply(ArrayRef<Term> lhs,
   for (const Term &left : lhs)
     for (const Term &right : rhs) {
       Term term = left;
-      term.coefficient *= right.coefficient;
+      term.coefficient = multiplyNumbers(left.coefficient, right.coefficient);
       term.symbols.append(right.symbols.begin(), right.symbols.end());
       llvm::sort(term.symbols, [](AffineExpr a, AffineExpr b) {
         return symbolPosition(a) < symbolPosition(b);
@@ -102,7 +113,7 @@ template <typename Terms, typename Term>
 static void addTerm(Terms &terms, const Term &term) {
   for (auto *it = terms.begin(); it != terms.end(); ++it)
     if (it->hasSameFactors(term)) {
-      it->coefficient += term.coefficient;
+      it->coefficient = addNumbers(it->coefficient, term.coefficient);
       if (it->coefficient == 0)
         terms.erase(it);
       return;
@@ -304,7 +315,11 @@ void IndexSpace::wantSplit(ArrayRef<Term> terms, const Term &divisor) {
 /// below it, with coefficients of either sign: 47 * i + j + 24 is 48 * i and
 /// j - i + 24. False if no such rest is found.
 bool IndexSpace::reduce(Terms &terms, const Term &divisor, Terms &quotient) {
-  if (!divisor.symbols.empty() || divisor.base)
+  auto isLarge = [](const Term &term) {
+    return !IndexSpace::isSmall(term.coefficient);
+  };
+  if (!divisor.symbols.empty() || divisor.base || isLarge(divisor) ||
+      llvm::any_of(terms, isLarge))
     return false;
   int64_t size = divisor.coefficient, shift = 0;
   Terms rest, whole;
@@ -321,7 +336,7 @@ bool IndexSpace::reduce(Terms &terms, const Term &divisor, Terms &quotient) {
     addTerm(whole, multiple);
   }
   std::optional<int64_t> low = getLowerBound(rebuild(rest));
-  if (!low)
+  if (!low || !isSmall(*low))
     return false;
   // The least constant that makes the rest non-negative.
   int64_t steps = llvm::divideCeilSigned(-*low - shift, size);
@@ -398,9 +413,10 @@ std::optional<int64_t> IndexSpace::getLowerBound(AffineExpr expr) {
     }
     int64_t least = 0;
     for (const Term &term : bounded) {
-      if (term.symbols.empty())
-        least += term.coefficient;
-      else if (term.coefficient < 0)
+      bool isUnknown = term.symbols.empty()
+                           ? llvm::AddOverflow(least, term.coefficient, least)
+                           : term.coefficient < 0;
+      if (isUnknown)
         return std::nullopt;
     }
     return least;

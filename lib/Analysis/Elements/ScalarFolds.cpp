@@ -236,11 +236,11 @@ ScalarRef ScalarGraph::foldThroughSelect(StringRef name, Number number,
 // Integers and comparisons
 //===----------------------------------------------------------------------===//
 
-/// The affine expression of an index or an integer constant.
-static AffineExpr toAffine(IndexSpace &space, ScalarRef scalar) {
+AffineExpr attn::raise::toAffine(IndexSpace &space, ScalarRef scalar) {
   if (scalar->isIndex())
     return scalar->affine[0];
-  if (scalar->isConstant() && scalar->number == Number::Int)
+  if (scalar->isConstant() && scalar->number == Number::Int &&
+      IndexSpace::isSmall(scalar->value))
     return space.constant(static_cast<int64_t>(scalar->value));
   return {};
 }

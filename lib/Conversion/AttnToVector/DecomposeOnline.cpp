@@ -36,6 +36,11 @@ using namespace attn;
 
 using Values = SmallVector<Value>;
 
+/// The most rows of a tile for which its keys and values are not copied: they
+/// are read so few times that copies, K transposed, would take most of the
+/// time.
+static constexpr int64_t kRowsInPlace = 4;
+
 namespace {
 /// Emits the code of one attn.online_attention on static tiles.
 class TileStepEmitter : RowEmitter {
@@ -43,7 +48,8 @@ public:
   /// `hasBf16Dot`: the processor has AVX-512 BF16.
   TileStepEmitter(OnlineAttentionOp step, TileBuffers &buffers, bool hasBf16Dot)
       : RowEmitter(step, buffers, step), step(step),
-        usesDots(hasBf16Dot && fitsDots()) {}
+        readsInPlace(dims.queryRows <= kRowsInPlace),
+        usesDots(hasBf16Dot && !readsInPlace && fitsDots()) {}
 
   /// The state after the step, at the place of the op.
   Values emit();
@@ -56,17 +62,21 @@ private:
                   llvm::function_ref<Value(int64_t)> row);
   Values emitRowBlock(RowBlock rows, ValueRange state);
   void emitScores(RowBlock rows, Columns keys);
+  void emitScoresInPlace(RowBlock rows);
   Values emitRow(RowBlock rows, Value inBlock, ValueRange before);
   Value emitBlockProduct(RowBlock rows, Columns columns, Value acc);
+  Value emitProducts(RowBlock rows, Value acc);
   Value emitWeights(Columns keys) override;
   Value emitProduct(Value acc, Value rowDecay) override;
 
   OnlineAttentionOp step;
+  /// Keys and values are read where they are.
+  bool readsInPlace;
   /// Products of pairs of bf16, added up in f32.
   bool usesDots;
   /// Operands in the score type: Q [rows, D] times the scale, K^T [D, keys], V
-  /// [keys, Dv]. Those of dots: Q in bf16, K^T [D / 2, keys] and V [keys / 2,
-  /// Dv] as pairs.
+  /// [keys, Dv], the latter two null where they are not copied. Those of dots:
+  /// Q in bf16, K^T [D / 2, keys] and V [keys / 2, Dv] as pairs.
   Value query, key, value;
   /// Of a row block: scores, then their weights, for dots in a buffer of their
   /// own, in bf16; and exp(max - max'), null if nothing decays.
@@ -93,6 +103,8 @@ void TileStepEmitter::packOperands() {
     value = buffers.packRowPairs(b, step.getValue());
   } else {
     query = buffers.pack(b, step.getQuery(), scoreType, step.getScaleValue());
+  }
+  if (!usesDots && !readsInPlace) {
     key = buffers.packTransposed(b, step.getKey(), scoreType);
     value = buffers.pack(b, step.getValue(), scoreType, 1);
   }
@@ -169,6 +181,44 @@ void TileStepEmitter::emitScores(RowBlock rows, Columns keys) {
     vector::StoreOp::create(b, sum, scores, ValueRange{index(i), keys.begin});
 }
 
+/// scores = Q K^T of few rows: each row of K is read once for all of them, and
+/// lanes are added up.
+void TileStepEmitter::emitScoresInPlace(RowBlock rows) {
+  auto loop = scf::ForOp::create(b, index(0), index(dims.keyRows), index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value zero = index(0), j = loop.getInductionVar();
+  auto zeros = [&](int64_t width) {
+    return Values(rows.count, createSplat(b, vectorOf(width), 0.0));
+  };
+  auto multiplyAdd = [&](Columns columns, ValueRange sums) {
+    Value part = buffers.readRow(b, step.getKey(),
+                                 {zero, zero, j, columns.begin}, columns.width);
+    part = buffers.extend(b, part, scoreType);
+    Values next;
+    for (auto [i, sum] : llvm::enumerate(sums)) {
+      Value q =
+          vector::LoadOp::create(b, vectorOf(columns.width), query,
+                                 ValueRange{add(rows.first, i), columns.begin});
+      next.push_back(vector::FMAOp::create(b, q, part, sum));
+    }
+    return next;
+  };
+  int64_t rest = dims.headDim % kBlockColumns, whole = dims.headDim - rest;
+  SmallVector<Values> parts(rows.count);
+  auto append = [&](ArrayRef<Value> sums) {
+    for (auto [ofRow, sum] : llvm::zip_equal(parts, sums))
+      ofRow.push_back(sum);
+  };
+  if (whole)
+    append(attn::forColumns(b, whole, zeros(kBlockColumns), multiplyAdd));
+  if (rest)
+    append(multiplyAdd({index(whole), rest}, zeros(rest)));
+  for (auto [i, ofRow] : llvm::enumerate(parts))
+    memref::StoreOp::create(b, combineLanes(b, ofRow, createSum), scores,
+                            ValueRange{index(i), j});
+}
+
 /// What dropout keeps of the weights is stored; attn.normalize has its factor.
 Value TileStepEmitter::emitWeights(Columns keys) {
   Value part = RowEmitter::emitWeights(keys);
@@ -218,6 +268,12 @@ Value TileStepEmitter::emitBlockProduct(RowBlock rows, Columns columns,
     init.push_back(old);
   }
   auto load = [&](Value k) -> Value {
+    if (readsInPlace)
+      return buffers.extend(b,
+                            buffers.readRow(b, step.getValue(),
+                                            {zero, zero, k, column},
+                                            columns.width),
+                            scoreType);
     Type element = getElementTypeOrSelf(value.getType());
     return vector::LoadOp::create(b, VectorType::get({columns.width}, element),
                                   value, ValueRange{k, column});
@@ -236,9 +292,30 @@ Value TileStepEmitter::emitBlockProduct(RowBlock rows, Columns columns,
   return acc;
 }
 
+/// The accumulator of all columns of V, of which few rows take more at once, up
+/// to half of what a whole block of rows has in registers.
+Value TileStepEmitter::emitProducts(RowBlock rows, Value acc) {
+  if (!readsInPlace)
+    return attn::forColumns(
+               b, dims.valueDim, acc,
+               [&](Columns columns, ValueRange part) {
+                 return Values{emitBlockProduct(rows, columns, part.front())};
+               })
+        .front();
+  int64_t width =
+      kBlockColumns * std::max<int64_t>(kRowsInPlace / rows.count, 1);
+  for (int64_t begin = 0; begin < dims.valueDim; begin += width)
+    acc = emitBlockProduct(
+        rows, {index(begin), std::min(width, dims.valueDim - begin)}, acc);
+  return acc;
+}
+
 /// Takes and gives the state of the whole tile.
 Values TileStepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
-  forColumns(dims.keyRows, [&](Columns keys) { emitScores(rows, keys); });
+  if (readsInPlace)
+    emitScoresInPlace(rows);
+  else
+    forColumns(dims.keyRows, [&](Columns keys) { emitScores(rows, keys); });
   auto loop = scf::ForOp::create(b, index(0), index(rows.count), index(1),
                                  state.drop_front());
   {
@@ -250,13 +327,7 @@ Values TileStepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
     if (!after.empty())
       scf::YieldOp::create(b, after);
   }
-  Value acc = attn::forColumns(b, dims.valueDim, state.front(),
-                               [&](Columns columns, ValueRange part) {
-                                 return Values{emitBlockProduct(rows, columns,
-                                                                part.front())};
-                               })
-                  .front();
-  Values after = {acc};
+  Values after = {emitProducts(rows, state.front())};
   llvm::append_range(after, loop.getResults());
   return after;
 }

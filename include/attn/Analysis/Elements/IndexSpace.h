@@ -45,6 +45,12 @@ public:
 
   mlir::MLIRContext *getContext() const { return context; }
   mlir::AffineExpr constant(int64_t value) const;
+  /// True for numbers with which expressions do not overflow: those of
+  /// positions, sizes and their differences.
+  static bool isSmall(double value) {
+    constexpr double kMost = static_cast<double>(int64_t(1) << 48);
+    return -kMost <= value && value <= kMost;
+  }
 
   /// A new variable in [0, extent).
   mlir::AffineExpr addVariable(mlir::AffineExpr extent, bool splittable);

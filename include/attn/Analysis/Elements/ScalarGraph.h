@@ -79,6 +79,10 @@ public:
   void Profile(llvm::FoldingSetNodeID &id) const;
 };
 
+/// The affine expression of an index or an integer constant; null for others,
+/// and for a constant that is very large.
+mlir::AffineExpr toAffine(IndexSpace &space, ScalarRef scalar);
+
 /// Makes and owns scalars; folds what can be folded while making them.
 class ScalarGraph {
 public:
