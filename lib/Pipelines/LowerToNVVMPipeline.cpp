@@ -13,6 +13,7 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/TargetInfo/TargetInfo.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -29,6 +30,14 @@ using namespace attn;
 /// Coordinates and sizes are below 2^31; addresses are computed in 64 bits.
 static constexpr unsigned kIndexBits = 32;
 
+/// sm_90 was the first with griddepcontrol. Without a known target, as the
+/// schedule's choice has reported, nothing is chained.
+static bool chainsLaunches(const AttentionPipelineOptions &options) {
+  Result<TargetInfo> target = lookupTarget(options.target.getValue());
+  return options.programmaticLaunch && target &&
+         target->computeCapability >= 90;
+}
+
 void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
                                     const AttentionPipelineOptions &options) {
   pm.addPass(createCanonicalizerPass());
@@ -42,6 +51,8 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
         tile::createBoundWaitsPass({options.boundedWaits}));
   pm.addNestedPass<tile::KernelOp>(tile::createWidenIndexPass());
   pm.addNestedPass<tile::KernelOp>(createExpandFloat8());
+  if (chainsLaunches(options))
+    pm.addPass(createChainLaunches());
   pm.addPass(createConvertAttnTileToNVVM());
   // Sizes in programs stay as they are.
   OpPassManager &kernels = pm.nest<LLVM::LLVMFuncOp>();
