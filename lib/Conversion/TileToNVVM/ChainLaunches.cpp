@@ -82,10 +82,16 @@ struct ChainLaunches : public attn::impl::ChainLaunchesBase<ChainLaunches> {
 
 private:
   static void insertControl(tile::KernelOp kernel, bool waits, bool letsIn) {
-    OpBuilder builder(findFirstUse(kernel));
+    Operation *first = findFirstUse(kernel);
+    OpBuilder builder(first);
     if (waits)
       NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(),
                                      GridDepActionKind::wait);
+    // Guests may take the tensor memory that their host does not have yet, and
+    // keep it while they wait for the host's end.
+    for (auto alloc : kernel.getBody().getOps<tile::AllocTensorsOp>())
+      if (!alloc->isBeforeInBlock(first))
+        builder.setInsertionPointAfter(alloc);
     if (letsIn)
       NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(),
                                      GridDepActionKind::launch_dependents);

@@ -9,16 +9,34 @@
 
 #include <limits>
 
+#include <sys/mman.h>
+
 using namespace attn::sim;
+
+TouchedBytes::TouchedBytes(u64 bytes) : bytes(bytes) {
+  // Reserved, not committed: an allocation may be larger than the host's
+  // memory.
+  void *range = mmap(nullptr, 2 * bytes * sizeof(u16), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED)
+    failPtx("", 0,
+            format("expected address space to note who touches %llu bytes, got "
+                   "none: switch the check grid-wait off",
+                   (unsigned long long)bytes));
+  marks = static_cast<u16 *>(range);
+}
+
+TouchedBytes::~TouchedBytes() { munmap(marks, 2 * bytes * sizeof(u16)); }
 
 void LaunchChain::begin(const std::string &kernel, bool isProgrammatic) {
   constexpr size_t maxLaunches = std::numeric_limits<u16>::max();
-  if (kernels.size() == maxLaunches)
-    failPtx("", 0,
-            format("kernel %s: a chain of more than %zu programmatic launches",
-                   kernel.c_str(), maxLaunches));
   if (!isProgrammatic)
     clear();
+  if (kernels.size() == maxLaunches)
+    failPtx("", 0,
+            format("kernel %s: expected at most %zu programmatic launches, one "
+                   "behind the other, got more",
+                   kernel.c_str(), maxLaunches));
   kernels.push_back(kernel);
 }
 
@@ -29,12 +47,7 @@ void LaunchChain::clear() {
 
 TouchedBytes &LaunchChain::touched(u64 address, u64 bytes) {
   std::lock_guard<std::mutex> lock(mutex);
-  TouchedBytes &touched = allocations[address];
-  if (touched.reader.empty()) {
-    touched.reader.resize(bytes);
-    touched.writer.resize(bytes);
-  }
-  return touched;
+  return allocations.try_emplace(address, bytes).first->second;
 }
 
 static bool isOrdered(const Warp &warp, u32 lane) {
@@ -94,7 +107,7 @@ void attn::sim::noteInChain(Warp &warp, const Instruction &instruction,
     return;
   TouchedBytes &touched = findTouched(worker);
   u64 at = access.address - worker.window.begin;
-  u16 *reader = &touched.reader[at], *writer = &touched.writer[at];
+  u16 *reader = touched.readers() + at, *writer = touched.writers() + at;
   u16 current = worker.chain->current();
   if (worker.launch->config->isProgrammatic && !isOrdered(warp, access.lane)) {
     u16 wrote = findEarlier(writer, access.bytes, current);

@@ -38,9 +38,20 @@ struct TensorMap;
 struct Warp;
 
 /// Who touched each byte of an allocation first: the number of a launch in its
-/// chain, from 1, or 0.
-struct TouchedBytes {
-  std::vector<u16> reader, writer;
+/// chain, from 1, or 0. Memory is taken for what is touched.
+class TouchedBytes {
+public:
+  explicit TouchedBytes(u64 bytes);
+  ~TouchedBytes();
+  TouchedBytes(const TouchedBytes &) = delete;
+  TouchedBytes &operator=(const TouchedBytes &) = delete;
+
+  u16 *readers() { return marks; }
+  u16 *writers() { return marks + bytes; }
+
+private:
+  u64 bytes;
+  u16 *marks; // of readers, then of writers
 };
 
 class LaunchChain {

@@ -100,3 +100,36 @@ attn_launch.program "alone" attributes {scale = 1.0 : f64, semantics = "attentio
 attn_tile.kernel @alone() warps(1) {
   attn_tile.return
 }
+
+// -----
+
+// Tensor memory is allocated before others may take it.
+attn_launch.program "tensors" attributes {scale = 1.0 : f64, semantics = "attention"} {
+  %o = attn_launch.operand output "output" : !attn_tile.global<?x64xf32>
+  %c1 = arith.constant 1 : index
+  attn_launch.launch @early grid(%c1, %c1, %c1) args(%o : !attn_tile.global<?x64xf32>)
+  attn_launch.launch @late grid(%c1, %c1, %c1) args(%o : !attn_tile.global<?x64xf32>)
+  attn_launch.launch @early grid(%c1, %c1, %c1) args(%o : !attn_tile.global<?x64xf32>)
+}
+// CHECK-LABEL: attn_tile.kernel @early
+// CHECK: attn_tile.alloc_tensors
+// CHECK-NEXT: nvvm.griddepcontrol wait
+// CHECK-NEXT: nvvm.griddepcontrol launch_dependents
+// CHECK-NEXT: attn_tile.extract
+attn_tile.kernel @early(%o: !attn_tile.global<?x64xf32>) warps(4) {
+  %c0 = arith.constant 0 : i64
+  %s = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+  %x = attn_tile.extract %o[%c0, %c0] : !attn_tile.global<?x64xf32>
+  attn_tile.return
+}
+// CHECK-LABEL: attn_tile.kernel @late
+// CHECK: nvvm.griddepcontrol wait
+// CHECK-NEXT: attn_tile.extract
+// CHECK-NEXT: attn_tile.alloc_tensors
+// CHECK-NEXT: nvvm.griddepcontrol launch_dependents
+attn_tile.kernel @late(%o: !attn_tile.global<?x64xf32>) warps(4) {
+  %c0 = arith.constant 0 : i64
+  %x = attn_tile.extract %o[%c0, %c0] : !attn_tile.global<?x64xf32>
+  %s = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+  attn_tile.return
+}
