@@ -77,6 +77,9 @@ typedef struct AttnCompileOptions {
   /* let a wait for an mbarrier fail after so many tries, 0.1 us apart; 0: none
    * does */
   uint32_t boundedWaits;
+  /* start each kernel of a program after the end of the one before, on sm_90
+   * and later too */
+  bool noProgrammaticLaunch;
 } AttnCompileOptions;
 
 /* What a compilation wrote. */

@@ -126,6 +126,7 @@ getCompileOptions(const AttnCompileOptions &from) {
   options.maskThreshold = from.maskThreshold;
   options.proveBarriers = from.proveBarriers;
   options.boundedWaits = from.boundedWaits;
+  options.programmaticLaunch = !from.noProgrammaticLaunch;
 
   if (Result<TargetInfo> target = lookupTarget(options.target); !target)
     return Error{"target: " + target.error()};

@@ -279,6 +279,7 @@ LogicalResult Compilation::runStages() {
   stageOptions.deviceAsserts = options.deviceAsserts;
   stageOptions.proveBarriers = options.proveBarriers;
   stageOptions.boundedWaits = options.boundedWaits;
+  stageOptions.programmaticLaunch = options.programmaticLaunch;
   stageOptions.maskThreshold = options.maskThreshold;
   stageOptions.assumeVisibleRows = options.assumeVisibleRows;
   std::optional<NormalForm> form = getNormalForm(module);

@@ -30,11 +30,16 @@ using namespace attn;
 /// Coordinates and sizes are below 2^31; addresses are computed in 64 bits.
 static constexpr unsigned kIndexBits = 32;
 
-/// Whether the target converts 8-bit floats; an unknown one is reported where
-/// the schedule is chosen.
-static bool hasFloat8(const AttentionPipelineOptions &options) {
+/// The compute capability of the target; 0 of an unknown one, which is reported
+/// where the schedule is chosen.
+static int64_t getCapability(const AttentionPipelineOptions &options) {
   Result<TargetInfo> target = lookupTarget(options.target.getValue());
-  return target && target->computeCapability >= 89;
+  return target ? target->computeCapability : 0;
+}
+
+/// sm_90 was the first with griddepcontrol.
+static bool chainsLaunches(const AttentionPipelineOptions &options) {
+  return options.programmaticLaunch && getCapability(options) >= 90;
 }
 
 void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
@@ -50,7 +55,10 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
         tile::createBoundWaitsPass({options.boundedWaits}));
   pm.addNestedPass<tile::KernelOp>(tile::createWidenIndexPass());
   pm.addNestedPass<tile::KernelOp>(createExpandFloat8());
-  pm.addPass(createConvertAttnTileToNVVM({hasFloat8(options)}));
+  if (chainsLaunches(options))
+    pm.addPass(createChainLaunches());
+  // sm_89 was the first with conversions of 8-bit floats.
+  pm.addPass(createConvertAttnTileToNVVM({getCapability(options) >= 89}));
   // Sizes in programs stay as they are.
   OpPassManager &kernels = pm.nest<LLVM::LLVMFuncOp>();
   kernels.addPass(createSCFToControlFlowPass());

@@ -140,6 +140,7 @@ Outline::compileKernel(Operation *attention, ExtractedAttention &extracted) {
   options.allowTf32 = allowTf32;
   options.deterministic = deterministic;
   options.deviceAsserts = deviceAsserts;
+  options.programmaticLaunch = programmaticLaunch;
   options.maskThreshold = maskThreshold;
   options.assumeVisibleRows = assumeVisibleRows;
   options.name = extracted.function.getName();

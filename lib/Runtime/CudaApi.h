@@ -46,6 +46,7 @@ struct CUlaunchAttribute {
     struct {
       unsigned x, y, z;
     } clusterDim;
+    int programmaticStreamSerializationAllowed;
   } value;
 };
 
@@ -96,7 +97,10 @@ enum : CUjit_option {
   CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
 };
 
-enum : int { CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4 };
+enum : int {
+  CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
+  CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION = 6,
+};
 
 enum : unsigned { CU_EVENT_DEFAULT = 0 };
 

@@ -348,7 +348,7 @@ CudaProgram::State::launch(const std::vector<OperandBinding> &operands,
                                  (*binding)->workspaceBytes[i]);
   Places places{operands, workspaces};
   for (const KernelLaunch &launch : (*binding)->launches)
-    if (status && std::count(launch.grid.begin(), launch.grid.end(), 0) == 0)
+    if (status && !launch.isEmpty())
       status = launchKernel(launch, places, stream);
   return status;
 }
@@ -367,12 +367,21 @@ LaunchStatus CudaProgram::State::launchKernel(const KernelLaunch &launch,
   }
   if (!status)
     return status;
-  CUlaunchAttribute cluster{};
-  cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-  cluster.value.clusterDim = {toUnsigned(kernel.cluster[0]),
-                              toUnsigned(kernel.cluster[1]),
-                              toUnsigned(kernel.cluster[2])};
+  CUlaunchAttribute attributes[2] = {};
   CUlaunchConfig config{};
+  config.attrs = attributes;
+  if (kernel.cluster != std::array<int64_t, 3>{1, 1, 1}) {
+    CUlaunchAttribute &attribute = attributes[config.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim = {toUnsigned(kernel.cluster[0]),
+                                  toUnsigned(kernel.cluster[1]),
+                                  toUnsigned(kernel.cluster[2])};
+  }
+  if (launch.isProgrammatic) {
+    CUlaunchAttribute &attribute = attributes[config.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+  }
   config.gridDimX = toUnsigned(launch.grid[0]);
   config.gridDimY = toUnsigned(launch.grid[1]);
   config.gridDimZ = toUnsigned(launch.grid[2]);
@@ -381,8 +390,6 @@ LaunchStatus CudaProgram::State::launchKernel(const KernelLaunch &launch,
   config.blockDimZ = toUnsigned(kernel.block[2]);
   config.sharedMemBytes = toUnsigned(launch.sharedBytes);
   config.hStream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = kernel.cluster != std::array<int64_t, 3>{1, 1, 1};
   return driver().check(driver().cuLaunchKernelEx(&config, loaded.function,
                                                   parameters.data(), nullptr),
                         "cuLaunchKernelEx to succeed");

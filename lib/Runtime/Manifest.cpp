@@ -181,10 +181,12 @@ Parameter readParameter(const Cursor &c) {
 
 Kernel readKernel(const Cursor &c) {
   Kernel kernel;
-  if (!c.expectObject(
-          {"entry", "grid", "block", "cluster", "shared_bytes", "parameters"}))
+  if (!c.expectObject({"entry", "after", "grid", "block", "cluster",
+                       "shared_bytes", "parameters"}))
     return kernel;
   kernel.entry = c.field("entry").string();
+  if (c.has("after"))
+    kernel.after = c.field("after").oneOf(launchOrderNames);
   kernel.grid = c.field("grid").triple<std::string>(readExpr, "1");
   kernel.block = c.field("block").triple<int64_t>(readInteger, 1);
   if (c.has("cluster"))

@@ -183,13 +183,18 @@ public:
 
   Result<std::vector<KernelLaunch>> run() {
     std::vector<KernelLaunch> launches;
+    bool hasPredecessor = false;
     const std::vector<Kernel> &kernels = problem.manifest->kernels;
     int64_t repeat = integer(problem.manifest->repeat, "repeat", 0, maxRepeat);
     for (int64_t iteration = 0; iteration < repeat && !error; ++iteration) {
       problem.symbols["iteration"] = iteration;
-      for (size_t i = 0; i < kernels.size(); ++i)
+      for (size_t i = 0; i < kernels.size(); ++i) {
         launches.push_back(
             resolveKernel(kernels[i], "kernels[" + number(i) + "]"));
+        launches.back().isProgrammatic =
+            hasPredecessor && kernels[i].after == LaunchOrder::Programmatic;
+        hasPredecessor |= !launches.back().isEmpty();
+      }
     }
     if (error)
       return *error;

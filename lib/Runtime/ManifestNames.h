@@ -41,6 +41,10 @@ inline constexpr EnumName<OperandRole> roleNames[] = {
 inline constexpr EnumName<WorkspaceFill> workspaceFillNames[] = {
     {WorkspaceFill::None, "none"}, {WorkspaceFill::Zero, "zero"}};
 
+inline constexpr EnumName<LaunchOrder> launchOrderNames[] = {
+    {LaunchOrder::Previous, "previous"},
+    {LaunchOrder::Programmatic, "programmatic"}};
+
 inline constexpr EnumName<TensorMapFill> tensorMapFillNames[] = {
     {TensorMapFill::Zero, "zero"}, {TensorMapFill::NaN, "nan"}};
 

@@ -43,6 +43,7 @@ public:
     inKernel = true;
     for (size_t i = 0; i < manifest.kernels.size(); ++i)
       checkKernel(at("kernels", i), manifest.kernels[i]);
+    checkOrder();
     inKernel = false;
     for (size_t i = 0; i < manifest.predictedBytes.size(); ++i)
       checkPredicted(at("predicted_bytes", i), manifest.predictedBytes[i]);
@@ -93,6 +94,27 @@ private:
     checkExpr(path + ".shared_bytes", kernel.sharedBytes);
     for (size_t i = 0; i < kernel.parameters.size(); ++i)
       checkParameter(path + "." + at("parameters", i), kernel.parameters[i]);
+  }
+
+  /// What runs before the first kernel is not this manifest's.
+  void checkOrder() {
+    for (size_t i = 0; i < manifest.kernels.size(); ++i) {
+      if (manifest.kernels[i].after != LaunchOrder::Programmatic)
+        continue;
+      std::string path = at("kernels", i) + ".after";
+      if (i == 0)
+        fail(path, "expected 'previous' of the first kernel, got "
+                   "'programmatic'");
+      if (getCapability(manifest.target) < 90)
+        fail(path, "expected 'previous' before sm_90, got 'programmatic' for " +
+                       manifest.target);
+    }
+  }
+
+  /// 90 of "sm_90a".
+  static int getCapability(const std::string &target) {
+    size_t digits = target.find_first_of("0123456789");
+    return digits == std::string::npos ? 0 : std::atoi(&target[digits]);
   }
 
   void checkParameter(const std::string &path, const Parameter &parameter) {

@@ -93,12 +93,15 @@ Json kernelToJson(const Kernel &kernel) {
   Json parameters = Json::array();
   for (const Parameter &parameter : kernel.parameters)
     parameters.push_back(parameterToJson(parameter));
-  return {{"entry", kernel.entry},
-          {"grid", exprsToJson(kernel.grid)},
-          {"block", kernel.block},
-          {"cluster", kernel.cluster},
-          {"shared_bytes", exprToJson(kernel.sharedBytes)},
-          {"parameters", std::move(parameters)}};
+  Json out = {{"entry", kernel.entry}};
+  if (kernel.after != LaunchOrder::Previous)
+    out["after"] = spell(launchOrderNames, kernel.after);
+  out["grid"] = exprsToJson(kernel.grid);
+  out["block"] = kernel.block;
+  out["cluster"] = kernel.cluster;
+  out["shared_bytes"] = exprToJson(kernel.sharedBytes);
+  out["parameters"] = std::move(parameters);
+  return out;
 }
 
 /// `write` of every element, as an array.

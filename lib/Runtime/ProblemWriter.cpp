@@ -51,6 +51,7 @@ Result<std::string> attn::runtime::writeLaunches(const BoundProblem &problem) {
         {{"kernel", launch.kernel - problem.manifest->kernels.data()},
          {"grid", launch.grid},
          {"shared_bytes", launch.sharedBytes},
+         {"programmatic", launch.isProgrammatic},
          {"parameters", std::move(parameters)}});
   }
   Json root = {{"workspace_bytes", *bytes}, {"launches", std::move(list)}};

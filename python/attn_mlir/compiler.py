@@ -30,6 +30,7 @@ class Options:
     device_asserts: bool = False
     assume_visible_rows: bool = False
     mask_threshold: float = 0
+    programmatic_launch: bool = True
 
 
 class CompileOptions(ctypes.Structure):
@@ -54,6 +55,7 @@ class CompileOptions(ctypes.Structure):
         ("passes", ctypes.c_char_p),
         ("prove_barriers", ctypes.c_bool),
         ("bounded_waits", ctypes.c_uint32),
+        ("no_programmatic_launch", ctypes.c_bool),
     ]
 
 
@@ -88,6 +90,7 @@ def compile_source(
         name=name.encode() if name else None, allow_tf32=options.allow_tf32, deterministic=options.deterministic,
         device_asserts=options.device_asserts, strict=options.strict, assume_visible_rows=options.assume_visible_rows,
         mask_threshold=options.mask_threshold, artifacts=kinds, artifact_count=len(artifacts), handler=Handler(handle),
+        no_programmatic_launch=not options.programmatic_launch,
     )  # fmt: skip
     source = text.encode()
     compilation = library().attnCompileSource(source, len(source), source_name.encode(), ctypes.byref(given))

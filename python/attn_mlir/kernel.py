@@ -42,6 +42,7 @@ def compile(
     device_asserts: bool = False,
     assume_visible_rows: bool = False,
     mask_threshold: float = 0,
+    programmatic_launch: bool = True,
     mask: Any = None,
     score: Any = None,
     cache: Optional[Cache] = None,
@@ -53,7 +54,8 @@ def compile(
     whose gradients are the same bits in every run; `device_asserts` adds
     kernels that check, before each launch, the block lists and sequence offsets that masks read. `assume_visible_rows` takes it
     that every query sees at least one key, so that finite mask values mean -inf; values at or below `mask_threshold` hide keys
-    (0: at or below half of the lowest number of the score's type). `schedule`, `strict` and `device_asserts` are for a GPU.
+    (0: at or below half of the lowest number of the score's type). Without `programmatic_launch` each kernel of a program starts after
+    the end of the one before on sm_90 and later, too. `schedule`, `strict` and `device_asserts` are for a GPU.
     `mask` and `score` are functions or masks of attn_mlir.mask for an AttentionProblem; the kernel keeps the arrays that they
     read. Raises CompileError with the compiler's diagnostics. What was compiled before, by any process, comes from `cache` (the
     default one is on disk: cache.py).
@@ -68,8 +70,9 @@ def compile(
         finite_masks += [f"--mask-threshold={mask_threshold!r}"] if mask_threshold else []
         return CpuKernel(text, captured, finite_masks)
     options = compiler.Options(
-        target, schedule, strict, allow_tf32, deterministic, device_asserts, assume_visible_rows, mask_threshold
-    )
+        target, schedule, strict, allow_tf32, deterministic, device_asserts, assume_visible_rows, mask_threshold,
+        programmatic_launch,
+    )  # fmt: skip
     cache = cache or Cache()
     key = digest_of([compiler_digest(find_library("attn-c")), text, repr(options)])
     files = cache.get(key)

@@ -45,11 +45,12 @@ SANITIZER_OPTIONS = "allow_user_poisoning=0:detect_leaks=0"
 GPUS = ["--target=sm_80", "--target=sm_90a", "--target=sm_86", "--target=sm_100a"]
 OPTIONS = ["--allow-tf32", "--deterministic", "--device-asserts", "--assume-visible-rows", "--mask-threshold=-1e4", "--strict",
            "--set-target=smem-bytes=16384", "--set-target=l2-bytes=65536", "--prove-barriers", "--bounded-waits=1000", "--bounded-waits=0",
+           "--no-programmatic-launch",
            "--schedule=kind=small_cache",
            "--schedule=tile_m=16 tile_n=16", "--schedule=kind=large_cache stages=3", "--attn-grad"]
 STAGES = ["--attn-raise", "--attn-to-tensor", "--attn-to-scheduled", "--attn-to-tiled", "--attn-to-tile", "--attn-to-nvvm"]
 #: With options of any numbers. What a pass does not know, it leaves or refuses.
-PASSES = """attn-convert-to-online attn-decompose-backward attn-decompose-masks attn-decompose-online attn-decompose-online=bf16-dot
+PASSES = """attn-chain-launches attn-convert-to-online attn-decompose-backward attn-decompose-masks attn-decompose-online attn-decompose-online=bf16-dot
 attn-decompose-prob-mod attn-expand-float8 attn-gather-pages attn-grad attn-grad=recompute attn-grad=recompute,lse-gradient attn-hoist-tile-buffers
 attn-insert-block-skipping attn-insert-device-asserts attn-outline=target=sm_90a,fallback attn-outline=target=sm_80,deterministic attn-pad-tiles
 attn-promote-to-f64 attn-raise attn-raise=allow-none,assume-visible-rows attn-raise=mask-threshold=N attn-raise-append attn-serialize-outer-loops

@@ -158,6 +158,7 @@ FailureOr<CompileOptions> CompileMode::getCompileOptions() const {
   options.deviceAsserts = deviceAsserts;
   options.proveBarriers = proveBarriers;
   options.boundedWaits = boundedWaits;
+  options.programmaticLaunch = !noProgrammaticLaunch;
   options.maskThreshold = maskThreshold;
   options.assumeVisibleRows = assumeVisibleRows;
   options.strict = strict;

@@ -94,6 +94,10 @@ private:
       llvm::cl::desc(
           "Let a wait for an mbarrier fail after so many tries, 0.1 us apart, "
           "and report where it was: a kernel that would hang ends")};
+  llvm::cl::opt<bool> noProgrammaticLaunch{
+      "no-programmatic-launch", llvm::cl::cat(category),
+      llvm::cl::desc("Start each kernel of a program after the end of the one "
+                     "before, on sm_90 and later too")};
   llvm::cl::opt<double> maskThreshold{
       "mask-threshold", llvm::cl::cat(category), llvm::cl::value_desc("value"),
       llvm::cl::init(0),

@@ -80,8 +80,8 @@ struct CommandLine {
       "check", cl::ValueOptional, cl::value_desc("list"), cl::cat(category),
       cl::desc("Switch on all checks, or those named: early-read, overwrite, "
                "uninit-shared, uninit-register, wgmma-fence, tensor-fence, "
-               "tensor-wait, proxy, race, phase, exit; all but uninit-* are on "
-               "by default")};
+               "tensor-wait, proxy, race, phase, exit, grid-wait; all but "
+               "uninit-* are on by default")};
   cl::opt<std::string> noCheck{"no-check", cl::value_desc("list"),
                                cl::cat(category),
                                cl::desc("Switch checks off")};

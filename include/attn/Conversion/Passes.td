@@ -474,6 +474,39 @@ def ConvertAttnTileToNVVM
                            "::mlir::scf::SCFDialect"];
 }
 
+def ChainLaunches : Pass<"attn-chain-launches", "::mlir::ModuleOp"> {
+  let summary = "start kernels while those before them still run";
+  let description = [{
+    Programmatic dependent launch (PTX ISA 9.7.13.13) of sm_90 and later: each
+    launch of a program but the first becomes `programmatic`, so that its CTAs
+    may start while the last ones of the kernel before still run. All threads of
+    its kernel wait for the end of that kernel (`nvvm.griddepcontrol wait`) before
+    the first op that reaches global memory or ends the CTA, and the kernels with
+    a successor let it in there (`nvvm.griddepcontrol launch_dependents`), behind
+    their own wait.
+
+    The first launch of a program starts after the end of what was launched
+    before, as ever.
+
+    Requires: the form `tile`. Ensures: the same; the order of every two accesses
+    of different kernels is as it was.
+
+    Example: of a kernel that combines the parts of splits,
+    ```mlir
+    attn_launch.launch @combine programmatic grid(%c1, %c1, %c1) args(%w, %o : ...)
+    attn_tile.kernel @combine(%w: ..., %o: ...) warps(4) {
+      %x = gpu.block_id x
+      nvvm.griddepcontrol wait
+      %0 = attn_tile.extract %w[%x] : ...
+      ...
+    ```
+  }];
+  let statistics = [
+    Statistic<"numChained", "chained", "Number of launches made programmatic">
+  ];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
+}
+
 def EraseLaunches : Pass<"attn-erase-launches", "::mlir::ModuleOp"> {
   let summary = "leave kernels that LLVM's own tools translate";
   let description = [{

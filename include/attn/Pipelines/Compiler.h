@@ -58,6 +58,9 @@ struct CompileOptions {
   /// Tries after which a wait for an mbarrier fails, which ends the kernel and
   /// says where it was (--attn-tile-bound-waits); 0: none gives up.
   uint32_t boundedWaits = 0;
+  /// Kernels start while those before them in the program still run, on sm_90
+  /// and later (--attn-chain-launches).
+  bool programmaticLaunch = true;
   /// Finite mask values at or below this hide keys; 0: half of the lowest
   /// number of the score's type.
   double maskThreshold = 0;

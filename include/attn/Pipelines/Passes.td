@@ -60,6 +60,8 @@ def OutlinePass : Pass<"attn-outline", "::mlir::ModuleOp"> {
            "Gradients are the same bits in every run">,
     Option<"deviceAsserts", "device-asserts", "bool", "false",
            "Check before each launch the lists and offsets that masks read">,
+    Option<"programmaticLaunch", "programmatic-launch", "bool", "true",
+           "Start kernels while those before them still run, on sm_90 and later">,
     Option<"maskThreshold", "mask-threshold", "double", "0",
            "Finite mask values at or below this hide keys (0: half of the lowest "
            "number of the score's type)">,

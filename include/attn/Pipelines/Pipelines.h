@@ -58,6 +58,12 @@ struct AttentionPipelineOptions
       llvm::cl::desc("Tries after which a wait for an mbarrier fails (0: none "
                      "gives up)"),
       llvm::cl::init(0)};
+  Option<bool> programmaticLaunch{
+      *this, "programmatic-launch",
+      llvm::cl::desc(
+          "Start kernels while those before them still run, on sm_90 "
+          "and later"),
+      llvm::cl::init(true)};
   Option<double> maskThreshold{
       *this, "mask-threshold",
       llvm::cl::desc("Finite mask values at or below this hide keys (0: half "

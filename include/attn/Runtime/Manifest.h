@@ -38,6 +38,9 @@ enum class DType { F8E4M3FN, F8E5M2, F16, BF16, F32, F64, I1, I8, I32, I64 };
 enum class OperandRole { Input, Output, InOut };
 enum class WorkspaceFill { None, Zero };
 enum class TensorMapFill { Zero, NaN };
+/// What a launch comes after: the end of the one before it, or the moment when
+/// all CTAs of that have ended or let it in, and the kernel waits for the rest.
+enum class LaunchOrder { Previous, Programmatic };
 enum class ParameterKind { Pointer, I32, I64, F32, F64, TensorMap };
 
 /// Bytes of one element in memory; i1 takes a whole byte.
@@ -113,6 +116,7 @@ struct Parameter {
 /// One launch.
 struct Kernel {
   std::string entry;
+  LaunchOrder after = LaunchOrder::Previous;
   std::array<std::string, 3> grid{"1", "1", "1"}; // expr, in CTAs
   std::array<int64_t, 3> block{1, 1, 1};          // threads
   std::array<int64_t, 3> cluster{1, 1, 1};        // CTAs
@@ -215,6 +219,12 @@ struct KernelLaunch {
   const Kernel *kernel = nullptr;
   std::array<int64_t, 3> grid{};
   int64_t sharedBytes = 0;
+  /// Programmatic, and behind a launch of this problem that has CTAs: what was
+  /// launched before the problem is somebody else's.
+  bool isProgrammatic = false;
+
+  bool isEmpty() const { return grid[0] == 0 || grid[1] == 0 || grid[2] == 0; }
+
   std::vector<ParameterValue> parameters;
 };
 
@@ -228,9 +238,9 @@ Result<std::vector<int64_t>> workspaceBytes(const BoundProblem &problem);
 std::string writeProblem(const BoundProblem &problem);
 
 /// What is launched, as JSON: {"workspace_bytes": [...], "launches":
-/// [{"kernel": its number, "grid", "shared_bytes", "parameters": [...]}, ...]};
-/// a parameter has a "value" or a "byte_offset", a tensor map "dims" and
-/// "strides_bytes" too.
+/// [{"kernel": its number, "grid", "shared_bytes", "programmatic": whether it
+/// starts so, "parameters": [...]}, ...]}; a parameter has a "value" or a
+/// "byte_offset", a tensor map "dims" and "strides_bytes" too.
 Result<std::string> writeLaunches(const BoundProblem &problem);
 
 /// Evaluates an integer expression in a problem; `what` prefixes the error.

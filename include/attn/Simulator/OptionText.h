@@ -13,9 +13,9 @@ namespace attn::sim {
 
 /// Sets what a comma-separated list of "key" or "key=value" says: the checks
 /// early-read, overwrite, uninit-shared, uninit-register, wgmma-fence,
-/// tensor-fence, tensor-wait, proxy, race, phase, exit, and all; defer,
-/// keep-going, shared-fill, threads, max-instructions, seed, slice, max-shared,
-/// profile. Returns an empty string, or what is wrong.
+/// tensor-fence, tensor-wait, proxy, race, phase, exit, grid-wait, and all;
+/// defer, keep-going, shared-fill, threads, max-instructions, seed, slice,
+/// max-shared, profile. Returns an empty string, or what is wrong.
 std::string parseOptions(const std::string &text, Options &options);
 
 /// Switches one check by name ("race", "all"); false if there is none.

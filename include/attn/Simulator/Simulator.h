@@ -55,6 +55,9 @@ struct Checks {
   bool barrierPhase = true;
   /// Exits while something may still reach the CTA's shared memory.
   bool exit = true;
+  /// Accesses of a programmatic launch that may overlap with the launches
+  /// before it, as no griddepcontrol.wait comes before them.
+  bool gridWait = true;
 
   /// The checks that work on vector clocks.
   bool needsClocks() const {
@@ -108,6 +111,11 @@ struct Dim3 {
 struct LaunchConfig {
   Dim3 grid, block, cluster;
   uint32_t dynamicSharedBytes = 0;
+  /// It may start before the end of the launch before it (programmatic
+  /// dependent launch).
+  bool isProgrammatic = false;
+  /// A programmatic launch may follow: what this one touches is kept for it.
+  bool mayBeFollowed = false;
   /// The parameter block, laid out as the entry declares it.
   std::vector<uint8_t> parameters;
 };

@@ -96,6 +96,34 @@ static void printReport(const std::string &kernel, const LaunchReport &report,
         << getTiming(report, smCount).print() << "\n";
 }
 
+bool attn::sim::setAttribute(LaunchArguments &launch, int id,
+                             const void *value) {
+  cudaLaunchAttributeValue given;
+  std::memcpy(&given, value, sizeof given);
+  switch (id) {
+  case cudaLaunchAttributeClusterDimension:
+    launch.cluster =
+        dim3(given.clusterDim.x, given.clusterDim.y, given.clusterDim.z);
+    return true;
+  case cudaLaunchAttributeProgrammaticStreamSerialization:
+    launch.isProgrammatic = given.programmaticStreamSerializationAllowed != 0;
+    return true;
+  // Where and when CTAs run, which is open here.
+  case cudaLaunchAttributeIgnore:
+  case cudaLaunchAttributeAccessPolicyWindow:
+  case cudaLaunchAttributeCooperative:
+  case cudaLaunchAttributeSynchronizationPolicy:
+  case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+  case cudaLaunchAttributePriority:
+  case cudaLaunchAttributePreferredSharedMemoryCarveout:
+    return true;
+  default:
+    printError("expected a launch attribute that the simulator knows, got " +
+               std::to_string(id));
+    return false;
+  }
+}
+
 cudaError_t Context::launch(const void *handle,
                             const LaunchArguments &arguments) {
   auto it = kernels.find(handle);
@@ -125,6 +153,8 @@ cudaError_t Context::launchEntry(Module &module, const std::string &entry,
   config.block = toDim3(arguments.block);
   config.cluster = toDim3(arguments.cluster);
   config.dynamicSharedBytes = arguments.sharedBytes;
+  config.isProgrammatic = arguments.isProgrammatic;
+  config.mayBeFollowed = true; // what comes next is not known yet
   config.parameters = packArguments(module, entry, arguments.arguments);
   LaunchReport report = device.launch(module, entry, config, options);
   for (const Diagnostic &diagnostic : report.diagnostics)

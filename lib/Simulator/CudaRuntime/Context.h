@@ -32,7 +32,12 @@ struct LaunchArguments {
   dim3 grid, block, cluster{1, 1, 1};
   void **arguments = nullptr;
   size_t sharedBytes = 0;
+  bool isProgrammatic = false;
 };
+
+/// Takes an attribute of a launch; both APIs have the same numbers and values.
+/// False, after a message, of one that is not known and may change what runs.
+bool setAttribute(LaunchArguments &launch, int id, const void *value);
 
 /// One per process. Settings come from the environment: ATTN_SIM_OPTIONS (see
 /// parseOptions), ATTN_SIM_VERBOSE, ATTN_SIM_REPORT (a file for counters),

@@ -232,10 +232,8 @@ API CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
   launch.arguments = arguments;
   launch.sharedBytes = config->sharedMemBytes;
   for (unsigned k = 0; k < config->numAttrs; ++k)
-    if (config->attrs[k].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
-      auto dims = config->attrs[k].value.clusterDim;
-      launch.cluster = dim3(dims.x, dims.y, dims.z);
-    }
+    if (!setAttribute(launch, config->attrs[k].id, &config->attrs[k].value))
+      return CUDA_ERROR_INVALID_VALUE;
   // Kernels run one after the other, whichever threads launch them.
   static std::mutex mutex;
   std::lock_guard<std::mutex> lock(mutex);

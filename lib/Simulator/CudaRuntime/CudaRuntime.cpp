@@ -124,10 +124,8 @@ API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
   launch.arguments = arguments;
   launch.sharedBytes = config->dynamicSmemBytes;
   for (unsigned k = 0; k < config->numAttrs; ++k)
-    if (config->attrs[k].id == cudaLaunchAttributeClusterDimension) {
-      auto dims = config->attrs[k].val.clusterDim;
-      launch.cluster = dim3(dims.x, dims.y, dims.z);
-    }
+    if (!setAttribute(launch, config->attrs[k].id, &config->attrs[k].val))
+      return context().setError(cudaErrorInvalidValue);
   return context().launch(kernel, launch);
 }
 

@@ -102,7 +102,8 @@ void initCta(LaunchContext &launch, Worker &worker, Cluster &cluster,
 void initClocks(LaunchContext &launch, Cluster &cluster) {
   const Checks &checks = launch.options->checks;
   cluster.numWarps = launch.ctasPerCluster() * launch.warpsPerCta();
-  if (!checks.needsClocks())
+  bool needsOrder = launch.config->isProgrammatic && checks.gridWait;
+  if (!checks.needsClocks() && !needsOrder)
     return;
   cluster.clocks.resize(cluster.numWarps);
   for (u32 k = 0; k < cluster.numWarps; ++k) {
@@ -110,6 +111,8 @@ void initClocks(LaunchContext &launch, Cluster &cluster) {
                        k % launch.warpsPerCta()});
     advance(cluster.clocks[k].vector, k, 1);
   }
+  if (needsOrder)
+    cluster.gridAgent = addAgent(cluster, {Agent::Kind::Grid});
 }
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,7 @@
 #ifndef ATTN_LIB_SIMULATOR_PTX_DEVICEMEMORY_H
 #define ATTN_LIB_SIMULATOR_PTX_DEVICEMEMORY_H
 
+#include "LaunchChain.h"
 #include "Types.h"
 
 #include <map>
@@ -48,6 +49,8 @@ public:
 
   /// Serialises atomics and bulk reductions of all host threads.
   std::mutex atomicMutex;
+  /// What the launches that may overlap have touched.
+  LaunchChain chain;
 
 private:
   u64 arena = 0, arenaBytes = 0, next = 0;

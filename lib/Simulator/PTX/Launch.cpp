@@ -35,6 +35,12 @@ constexpr u64 clusterQuota = 3000000;
 constexpr u32 maxClusterCtas = 16;
 constexpr u64 maxThreadsPerCta = 1024;
 
+/// PTX ISA 9.7.13, griddepcontrol: sm_90 and later.
+bool hasGridControl(const std::string &target) {
+  size_t digits = target.find_first_of("0123456789");
+  return digits != std::string::npos && std::atoi(&target[digits]) >= 90;
+}
+
 double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -52,6 +58,7 @@ public:
     checkBlock();
     setShared();
     checkParameters();
+    checkProgrammatic();
   }
 
 private:
@@ -113,6 +120,14 @@ private:
     if (given < launch.program->parameterBytes)
       fail(format("parameter block has %zu bytes, the kernel declares %u",
                   given, launch.program->parameterBytes));
+  }
+
+  void checkProgrammatic() {
+    const std::string &target = launch.program->module->target();
+    if (launch.config->isProgrammatic && !hasGridControl(target))
+      fail("expected a target of sm_90 or later for a programmatic launch, "
+           "got " +
+           target);
   }
 
   [[noreturn]] void fail(const std::string &message) {
@@ -285,6 +300,39 @@ private:
   LaunchContext &launch;
 };
 
+/// Where launches may overlap, the chain that this one belongs to.
+LaunchChain *joinChain(LaunchContext &launch) {
+  const LaunchConfig &config = *launch.config;
+  LaunchChain &chain = launch.memory->chain;
+  bool isKept =
+      config.mayBeFollowed && hasGridControl(launch.program->module->target());
+  if (!launch.options->checks.gridWait || !(config.isProgrammatic || isKept)) {
+    chain.clear();
+    return nullptr;
+  }
+  chain.begin(launch.program->name, config.isProgrammatic);
+  return &chain;
+}
+
+/// Unless somebody waits, the end of the grid is not that of all before it.
+void checkWaited(LaunchContext &launch) {
+  if (!launch.config->isProgrammatic || !launch.options->checks.gridWait ||
+      launch.hasWaited || launch.failed)
+    return;
+  Diagnostic diagnostic;
+  diagnostic.finding = Finding::Race;
+  diagnostic.file = launch.program->module->fileName();
+  diagnostic.kernel = launch.program->name;
+  diagnostic.message =
+      "no thread of kernel " + launch.program->name +
+      ", launched programmatically, executes griddepcontrol.wait: what is "
+      "launched behind it may overlap with what is before it";
+  diagnostic.remedy = "execute griddepcontrol.wait, or launch the kernel after "
+                      "the end of the one before";
+  launch.findings.push_back(std::move(diagnostic));
+  launch.failed = !launch.options->keepGoing;
+}
+
 std::vector<Worker> makeWorkers(LaunchContext &launch) {
   unsigned threads = launch.options->threads
                          ? launch.options->threads
@@ -292,10 +340,12 @@ std::vector<Worker> makeWorkers(LaunchContext &launch) {
   u64 count = std::max<u64>(1, std::min<u64>(threads, launch.totalClusters));
   size_t codeSize = launch.program->code.size() + 1;
   std::vector<Worker> workers(count);
+  LaunchChain *chain = joinChain(launch);
   for (size_t k = 0; k < count; ++k) {
     Worker &worker = workers[k];
     worker.launch = &launch;
     worker.memory = launch.memory;
+    worker.chain = chain;
     worker.traffic.resize(launch.memory->numIds());
     worker.warpCounts.assign(codeSize * launch.warpsPerCta(), 0);
     worker.laneCounts.assign(codeSize, 0);
@@ -337,6 +387,7 @@ LaunchReport attn::sim::runLaunch(DeviceMemory &memory, u32 smCount,
     for (std::thread &thread : threads)
       thread.join();
   }
+  checkWaited(launch);
   LaunchReport report;
   report.completed = !launch.failed;
   report.diagnostics = std::move(launch.findings);

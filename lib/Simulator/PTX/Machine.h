@@ -105,6 +105,7 @@ struct Warp {
   TensorWarpState tensor;
   u32 clusterGeneration = 0;
   bool clusterArrived = false;
+  u32 gridWaited = 0; // lanes that executed griddepcontrol.wait
 
   // Checks; empty when off.
   std::vector<u32> definedSlots, definedPredicates; // lanes, by index
@@ -191,6 +192,9 @@ struct Cluster {
   /// By warp; empty unless a check needs them. Agents: first the warps.
   std::vector<SyncClock> clocks;
   std::vector<Agent> agents;
+  /// Of the grids before; its time is 1 for who comes after a
+  /// griddepcontrol.wait of another thread.
+  u32 gridAgent = noAgent;
   u32 numWarps = 0;
   Tracer *tracer = nullptr;
 
@@ -216,6 +220,8 @@ struct Worker {
   DeviceMemory *memory = nullptr;
   GlobalWindow window;
   std::vector<GlobalWindow> knownWindows;
+  LaunchChain *chain = nullptr;        // null unless launches may overlap
+  std::vector<TouchedBytes *> touched; // of the chain, by allocation
 
   u64 clock = 0; // instructions, for stamps and %clock
   u64 random = 1;
@@ -250,7 +256,7 @@ struct LaunchContext {
   std::vector<std::unique_ptr<Tracer>> tracers; // of the first clusters
 
   std::atomic<u64> nextCluster{0}, finishedClusters{0}, totalInstructions{0};
-  std::atomic<bool> stop{false};
+  std::atomic<bool> stop{false}, hasWaited{false};
   std::mutex mutex; // guards the two below
   std::vector<Diagnostic> findings;
   bool failed = false;

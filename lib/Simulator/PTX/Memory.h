@@ -32,12 +32,15 @@ u8 *globalPointerSlow(Warp &warp, const Instruction &instruction,
 inline u8 *globalPointer(Warp &warp, const Instruction &instruction,
                          const Access &access) {
   const GlobalWindow &window = warp.worker->window;
-  if (__builtin_expect(window.contains(access.address, access.bytes) &&
-                           !(access.isWrite && window.readOnly) &&
-                           !(access.address & (access.bytes - 1)),
-                       1))
-    return reinterpret_cast<u8 *>(access.address);
-  return globalPointerSlow(warp, instruction, access);
+  u8 *data = reinterpret_cast<u8 *>(access.address);
+  if (__builtin_expect(!window.contains(access.address, access.bytes) ||
+                           (access.isWrite && window.readOnly) ||
+                           (access.address & (access.bytes - 1)),
+                       0))
+    data = globalPointerSlow(warp, instruction, access);
+  if (__builtin_expect(warp.worker->chain != nullptr, 0))
+    noteInChain(warp, instruction, access);
+  return data;
 }
 /// Checks that [address, address + bytes) is inside one allocation, without
 /// asking for alignment.

@@ -24,7 +24,8 @@ bool attn::sim::setCheck(Checks &checks, const std::string &name, bool on) {
       {"proxy", &Checks::proxyFence},
       {"race", &Checks::race},
       {"phase", &Checks::barrierPhase},
-      {"exit", &Checks::exit}};
+      {"exit", &Checks::exit},
+      {"grid-wait", &Checks::gridWait}};
   bool found = false;
   for (const auto &[text, member] : names)
     if (name == text || name == "all") {

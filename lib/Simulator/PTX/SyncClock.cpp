@@ -44,6 +44,9 @@ std::string attn::sim::describeAgent(const Cluster &cluster, u32 index) {
   case Agent::Kind::Barrier:
     text = format("barrier %u", agent.id);
     break;
+  case Agent::Kind::Grid:
+    text = "the grid before";
+    break;
   case Agent::Kind::TensorAccess:
   case Agent::Kind::TensorFence:
     text = format("a tcgen05.ld or st of warp %u", agent.id);
@@ -80,6 +83,8 @@ void attn::sim::releaseClock(Warp &warp, SyncClock &object) {
   SyncClock &mine = clocksOf(warp);
   join(object.vector, mine.vector);
   join(object.fenced, mine.fenced);
+  if (warp.gridWaited & warp.active && cluster.gridAgent != noAgent)
+    advance(object.vector, cluster.gridAgent, 1);
   ++mine.vector[clusterWarpIndex(warp)];
 }
 

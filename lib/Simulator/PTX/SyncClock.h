@@ -80,6 +80,7 @@ struct Agent {
     BulkStore,
     Mbarrier,
     Barrier,
+    Grid, // those before this one
     // TensorMemory.h
     TensorAccess,
     TensorFence,

@@ -170,6 +170,21 @@ static void forEachRow(const TensorMap &map,
   }
 }
 
+std::vector<BoxRow> attn::sim::boxRows(const TensorMap &map,
+                                       const TensorCoordinates &coordinates) {
+  s64 first = std::max<s64>(coordinates[0], 0);
+  s64 last = std::min<s64>(s64(coordinates[0]) +
+                               s64(map.extent(0) - 1) * map.elementStride[0],
+                           map.lastIndex[0]);
+  std::vector<BoxRow> rows;
+  forEachRow(map, coordinates, [&](u32, u64 address, bool inside) {
+    if (inside && first <= last)
+      rows.push_back({address + first * map.elementBytes(),
+                      u32(last + 1 - first) * map.elementBytes()});
+  });
+  return rows;
+}
+
 /// The bits of the fill value, repeated to 32 bits (PTX ISA 5.5.7).
 static u32 fillPattern(const TensorMap &map) {
   if (!map.fillsNaN)

@@ -17,6 +17,7 @@
 #include "Types.h"
 
 #include <array>
+#include <vector>
 
 namespace attn::sim {
 
@@ -53,6 +54,15 @@ struct BoxRange {
   bool empty() const { return bytes == 0; }
 };
 BoxRange boxRange(const TensorMap &map, const TensorCoordinates &coordinates);
+
+/// The bytes of a box's rows that are inside of the tensor; with those between
+/// the elements where the box takes every other one.
+struct BoxRow {
+  u64 address = 0;
+  u32 bytes = 0;
+};
+std::vector<BoxRow> boxRows(const TensorMap &map,
+                            const TensorCoordinates &coordinates);
 
 /// Where swizzling puts a 16-byte chunk: address bits 4-6 are XORed with bits
 /// 7-9 (PTX ISA 5.5.8).

@@ -230,12 +230,16 @@ private:
   }
 
   std::optional<Error> launchAll() {
+    bool isChained =
+        std::any_of(launches.begin(), launches.end(),
+                    [](const auto &launch) { return launch.isProgrammatic; });
     for (const KernelLaunch &launch : launches) {
-      if (std::count(launch.grid.begin(), launch.grid.end(), 0))
+      if (launch.isEmpty())
         continue; // nothing to do
       KernelRun run;
       run.entry = launch.kernel->entry;
       LaunchConfig config = makeConfig(launch);
+      config.mayBeFollowed = isChained;
       if (std::optional<Error> error =
               packParameters(launch, config.parameters))
         return error;
@@ -260,6 +264,7 @@ private:
     config.block = toDim3(launch.kernel->block);
     config.cluster = toDim3(launch.kernel->cluster);
     config.dynamicSharedBytes = uint32_t(launch.sharedBytes);
+    config.isProgrammatic = launch.isProgrammatic;
     return config;
   }
 

@@ -58,6 +58,13 @@ private:
   void emitWorkspaces();
   void emitWorkspaceRelease();
   void emitKernel(const Kernel &kernel);
+  /// Whether a kernel may start before the end of the one before it.
+  bool isChained() const {
+    return std::any_of(manifest.kernels.begin(), manifest.kernels.end(),
+                       [](const Kernel &kernel) {
+                         return kernel.after == LaunchOrder::Programmatic;
+                       });
+  }
   void emitParameter(const Parameter &parameter, const std::string &variable);
   void emitTensorMap(const Parameter &parameter, const std::string &variable);
 
@@ -315,7 +322,10 @@ void ProgramEmitter::emitKernel(const Kernel &kernel) {
       << "    attn_launch::launch(check, *module, " << toLiteral(kernel.entry)
       << ", grid, " << triple(kernel.block, number) << ", "
       << triple(kernel.cluster, number) << ",\n                        "
-      << toCpp(kernel.sharedBytes) << ", stream, parameters);\n  }\n";
+      << toCpp(kernel.sharedBytes) << ", stream, parameters"
+      << (kernel.after == LaunchOrder::Programmatic ? ", hasPredecessor" : "")
+      << ");\n"
+      << (isChained() ? "    hasPredecessor = true;\n" : "") << "  }\n";
 }
 
 /// An attn_launch::Architecture: `{"sm_90a", 90, true}`. PTX for "sm_90a" runs
@@ -346,6 +356,9 @@ void ProgramEmitter::emitLaunch() {
          "attn_launch::Driver::get();\n"
       << "  [[maybe_unused]] const int64_t size_sm_count = module->smCount;\n";
   emitWorkspaces();
+  // What was launched before is somebody else's.
+  if (isChained())
+    out << "  bool hasPredecessor = false;\n";
   if (manifest.repeat != "1")
     out << "  for (int64_t size_iteration = 0, repeat = "
         << toCpp(manifest.repeat)

@@ -431,10 +431,13 @@ inline bool hasCtas(const std::array<int64_t, 3> &grid) {
   return grid[0] > 0 && grid[1] > 0 && grid[2] > 0;
 }
 
+/// `isProgrammatic`: it may start before the end of the launch before it in the
+/// stream, for which its kernel waits.
 inline void launch(Checker &check, Module &module, const char *entry,
                    std::array<int64_t, 3> grid, std::array<unsigned, 3> block,
                    std::array<unsigned, 3> cluster, int64_t sharedBytes,
-                   CUstream stream, void **parameters) {
+                   CUstream stream, void **parameters,
+                   bool isProgrammatic = false) {
   check.require(grid[0] <= 2147483647 && grid[1] <= 65535 && grid[2] <= 65535,
                 "expected a grid of at most 2147483647 x 65535 x 65535 CTAs");
   if (!check.status)
@@ -452,13 +455,20 @@ inline void launch(Checker &check, Module &module, const char *entry,
   config.blockDimZ = block[2];
   config.sharedMemBytes = static_cast<unsigned>(sharedBytes);
   config.hStream = stream;
-  CUlaunchAttribute attribute{};
-  attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-  attribute.value.clusterDim.x = cluster[0];
-  attribute.value.clusterDim.y = cluster[1];
-  attribute.value.clusterDim.z = cluster[2];
-  config.attrs = &attribute;
-  config.numAttrs = clusterSize > 1 ? 1 : 0;
+  CUlaunchAttribute attributes[2] = {};
+  config.attrs = attributes;
+  if (clusterSize > 1) {
+    CUlaunchAttribute &attribute = attributes[config.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim.x = cluster[0];
+    attribute.value.clusterDim.y = cluster[1];
+    attribute.value.clusterDim.z = cluster[2];
+  }
+  if (isProgrammatic) {
+    CUlaunchAttribute &attribute = attributes[config.numAttrs++];
+    attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+  }
   check.driver(
       Driver::get().cuLaunchKernelEx(&config, function, parameters, nullptr),
       "cuLaunchKernelEx to succeed");

@@ -233,6 +233,8 @@ void ManifestBuilder::addParameters(
 void ManifestBuilder::addLaunch(LaunchOp launch) {
   runtime::Kernel kernel;
   kernel.entry = launch.getKernel().str();
+  kernel.after = launch.getProgrammatic() ? runtime::LaunchOrder::Programmatic
+                                          : runtime::LaunchOrder::Previous;
   kernel.grid = {size(launch.getGridX()), size(launch.getGridY()),
                  size(launch.getGridZ())};
   kernel.block[0] = launch.getThreads().value_or(1);

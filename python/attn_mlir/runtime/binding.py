@@ -47,6 +47,8 @@ class Launch:
     grid: tuple[int, int, int]
     shared_bytes: int
     parameters: tuple[ParameterValue, ...]
+    #: It may start before the end of the launch before it, for which its kernel waits.
+    is_programmatic: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -97,7 +99,7 @@ class BoundProblem:
         kernel = self.manifest.kernels[launch["kernel"]]
         parameters = tuple(map(read_value, kernel.parameters, launch["parameters"]))
         x, y, z = launch["grid"]
-        return Launch(kernel, (x, y, z), launch["shared_bytes"], parameters)
+        return Launch(kernel, (x, y, z), launch["shared_bytes"], parameters, launch["programmatic"])
 
 
 def read_value(parameter: Parameter, value: dict) -> ParameterValue:

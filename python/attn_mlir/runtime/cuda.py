@@ -26,7 +26,8 @@ FUNC_SHARED_BYTES, FUNC_LOCAL_BYTES, FUNC_REGISTERS = 1, 3, 4
 FUNC_MAX_DYNAMIC_SHARED, FUNC_NON_PORTABLE_CLUSTER = 8, 14
 # CUjit_option
 JIT_INFO_LOG, JIT_INFO_LOG_BYTES, JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES, JIT_LOG_VERBOSE = 3, 4, 5, 6, 12
-LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4
+# CUlaunchAttributeID
+LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, LAUNCH_ATTRIBUTE_PROGRAMMATIC = 4, 6
 MAX_PORTABLE_CLUSTER = 8
 # CUtensorMap enums
 TENSOR_MAP_DTYPE = {"f8E4M3FN": 0, "f8E5M2": 0, "i1": 0, "i8": 0, "i32": 3, "i64": 5, "f16": 6, "f32": 7, "f64": 8, "bf16": 9}
@@ -372,11 +373,18 @@ class PreparedLaunch:
         self.config = LaunchConfig(
             grid=launch.grid, block=kernel.block, shared_bytes=launch.shared_bytes, attribute_count=0
         )
+        self.attributes = (LaunchAttribute * 2)()
+        self.config.attributes = self.attributes
         if cluster_ctas > 1:
-            self.attribute = LaunchAttribute(id=LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
-            self.attribute.value[0:3] = kernel.cluster
-            self.config.attributes = ctypes.pointer(self.attribute)
-            self.config.attribute_count = 1
+            self.add_attribute(LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, kernel.cluster)
+        if launch.is_programmatic:
+            self.add_attribute(LAUNCH_ATTRIBUTE_PROGRAMMATIC, (1,))
+
+    def add_attribute(self, number: int, value: Sequence[int]):
+        attribute = self.attributes[self.config.attribute_count]
+        attribute.id = number
+        attribute.value[0 : len(value)] = value
+        self.config.attribute_count += 1
 
     def pack(self, value: ParameterValue, addresses: dict[str, int]):
         """(owner, address in host memory) of the parameter's bytes."""

@@ -199,6 +199,19 @@ class Driver(unittest.TestCase):
         self.prepare().run()
         self.assertEqual(self.library.named("cuLaunchKernelEx")[0]["attributes"], [(4, [2, 1, 1])])
 
+    def test_programmatic(self):
+        """A launch behind another one of the problem may start early; the first has no attribute, whatever the manifest says."""
+        kernel = self.root["kernels"][0]
+        self.root["kernels"] = [kernel, {**kernel, "after": "programmatic", "cluster": [2, 1, 1], "grid": [2, "Hq", "B"]}]
+        self.prepare().run()
+        first, second = (launch["attributes"] for launch in self.library.named("cuLaunchKernelEx"))
+        self.assertEqual((first, second), ([], [(4, [2, 1, 1]), (6, [1, 0, 0])]))
+        self.root["kernels"][0] = {**kernel, "grid": [0]}
+        self.library.calls.clear()
+        self.prepare().run()
+        (only,) = self.library.named("cuLaunchKernelEx")
+        self.assertEqual(only["attributes"], [(4, [2, 1, 1])])
+
     def test_workspace_and_repeat(self):
         kernel = self.root["kernels"][0]
         self.root["workspaces"] = [{"name": "sums", "bytes": "4 * M", "fill": "zero"}]

@@ -168,6 +168,28 @@ TEST_F(Binding, RepeatErrors) {
             "repeat: expected 0 to 1048576, got -1");
 }
 
+TEST_F(Binding, ProgrammaticLaunches) {
+  manifest.kernels.resize(3, manifest.kernels[0]);
+  manifest.kernels[1].after = LaunchOrder::Programmatic;
+  manifest.kernels[2].after = LaunchOrder::Programmatic;
+  manifest.repeat = "2";
+  auto resolve = [&] {
+    Result<BoundProblem> problem = bindOperands(manifest, operands);
+    EXPECT_TRUE(bool(problem));
+    std::vector<bool> isProgrammatic;
+    for (const KernelLaunch &launch : *resolveLaunches(*problem))
+      isProgrammatic.push_back(launch.isProgrammatic);
+    return isProgrammatic;
+  };
+  // A round begins when the one before has ended.
+  EXPECT_EQ(resolve(),
+            (std::vector<bool>{false, true, true, false, true, true}));
+  // The first that has CTAs follows what is not of this manifest.
+  manifest.kernels[0].grid[0] = "0";
+  EXPECT_EQ(resolve(),
+            (std::vector<bool>{false, false, true, false, true, true}));
+}
+
 TEST_F(Binding, LaunchErrors) {
   manifest.kernels[0].cluster[0] = 2;
   Result<BoundProblem> problem = bindOperands(manifest, operands);

@@ -91,6 +91,32 @@ TEST(Manifest, ErrorsNameThePath) {
             "operands[0].alignment_bytes: expected a power of two, got 12");
 }
 
+TEST(Manifest, OrderOfLaunches) {
+  Result<Manifest> manifest = readManifest(testManifestText);
+  ASSERT_TRUE(bool(manifest));
+  EXPECT_EQ(manifest->kernels[0].after, LaunchOrder::Previous);
+  EXPECT_EQ(writeManifest(*manifest).find("\"after\""), std::string::npos);
+  manifest->kernels.push_back(manifest->kernels[0]);
+  manifest->kernels[1].after = LaunchOrder::Programmatic;
+  Result<Manifest> again = readManifest(writeManifest(*manifest));
+  ASSERT_TRUE(bool(again)) << again.error();
+  EXPECT_EQ(again->kernels[0].after, LaunchOrder::Previous);
+  EXPECT_EQ(again->kernels[1].after, LaunchOrder::Programmatic);
+
+  manifest->target = "sm_80";
+  EXPECT_EQ(validate(*manifest)->message,
+            "kernels[1].after: expected 'previous' before sm_90, got "
+            "'programmatic' for sm_80");
+  EXPECT_EQ(errorAfter("\"block\": [384, 1, 1]",
+                       "\"after\": \"programmatic\", \"block\": [384]"),
+            "kernels[0].after: expected 'previous' of the first kernel, got "
+            "'programmatic'");
+  EXPECT_EQ(errorAfter("\"block\": [384, 1, 1]",
+                       "\"after\": \"now\", \"block\": [384]"),
+            "kernels[0].after: expected one of previous, programmatic, got "
+            "'now'");
+}
+
 TEST(Manifest, ExpressionsAreChecked) {
   EXPECT_EQ(errorAfter("ceildiv(M, 128)", "ceildiv(M 128)"),
             "kernels[0].grid[0]: column 11: expected ',' in "

@@ -378,9 +378,10 @@ void LaunchProgram::addLaunch(const Kernel &kernel) {
   if (roundParameter && !kernel.isPrologue)
     args.push_back(arith::IndexCastOp::create(*builder, builder->getI32Type(),
                                               roundParameter->getValue()));
-  launch::LaunchOp::create(*builder, kernel.entry, kernel.grid[0].getValue(),
-                           kernel.grid[1].getValue(), kernel.grid[2].getValue(),
-                           args, /*threads=*/IntegerAttr(),
+  launch::LaunchOp::create(*builder, kernel.entry, /*programmatic=*/false,
+                           kernel.grid[0].getValue(), kernel.grid[1].getValue(),
+                           kernel.grid[2].getValue(), args,
+                           /*threads=*/IntegerAttr(),
                            /*cluster_ctas=*/IntegerAttr(),
                            /*shared_bytes=*/IntegerAttr());
 }

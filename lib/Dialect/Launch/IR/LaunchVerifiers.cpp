@@ -50,6 +50,19 @@ static LogicalResult verifyNames(ProgramOp program) {
   return success();
 }
 
+/// What runs before the first launch belongs to somebody else.
+static LogicalResult verifyFirstLaunch(ProgramOp program) {
+  LaunchOp first;
+  program.walk([&](LaunchOp launch) {
+    first = launch;
+    return WalkResult::interrupt();
+  });
+  if (first && first.getProgrammatic())
+    return first.emitOpError() << "expected a launch behind another one of the "
+                                  "program to be programmatic, got the first";
+  return success();
+}
+
 LogicalResult ProgramOp::verifyRegions() {
   WalkResult walk = getBody().walk([&](Operation *op) {
     bool isSize =
@@ -69,7 +82,7 @@ LogicalResult ProgramOp::verifyRegions() {
   if (rounds == 1 && !body.getOps<LaunchOp>().empty())
     return (*body.getOps<LaunchOp>().begin()).emitOpError()
            << "expected to be in the attn_launch.repeat of the program";
-  return verifyNames(*this);
+  return failed(verifyFirstLaunch(*this)) ? failure() : verifyNames(*this);
 }
 
 LogicalResult RepeatOp::verifyRegions() {

@@ -276,6 +276,8 @@ void setSource(Warp &warp, const Instruction &i, u32 lane, PendingCopy &copy,
     return;
   }
   checkGlobalRange(warp, i, source, copy.bytes, /*isWrite=*/false, lane);
+  if (warp.worker->chain)
+    noteInChain(warp, i, {source, copy.bytes, /*isWrite=*/false, lane});
   copy.source = source;
   warp.worker->counters.tmaLoadBytes += copy.bytes;
   warp.worker->countTraffic(GlobalPath::Tma, false, copy.bytes);
@@ -326,6 +328,9 @@ Step runStore(Warp &warp, const Instruction &i) {
     checkAlignment(warp, i, "destination", store.destination);
     checkGlobalRange(warp, i, store.destination, store.bytes, /*isWrite=*/true,
                      lane);
+    if (warp.worker->chain)
+      noteInChain(warp, i,
+                  {store.destination, store.bytes, /*isWrite=*/true, lane});
     warp.worker->countTraffic(GlobalPath::Tma, true, store.bytes);
     store.reduces = i.operation != 0;
     store.reduction = AtomicOp(i.operation - 1);

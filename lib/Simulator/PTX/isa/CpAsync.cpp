@@ -49,6 +49,8 @@ void checkSource(Warp &warp, const Instruction &i, u64 address, u32 bytes,
                  (unsigned long long)address, lane));
   if (!warp.worker->window.contains(address, bytes))
     checkGlobalRange(warp, i, address, bytes, /*isWrite=*/false, lane);
+  if (warp.worker->chain)
+    noteInChain(warp, i, {address, bytes, /*isWrite=*/false, lane});
   warp.worker->counters.cpAsyncBytes += bytes;
   warp.worker->countTraffic(GlobalPath::CpAsync, false, bytes);
 }

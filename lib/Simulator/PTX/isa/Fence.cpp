@@ -44,7 +44,23 @@ bool decodeFence(Decoder &decoder) {
   return true;
 }
 
-/// PTX ISA 9.7.19 setmaxnreg, pmevent; 9.7.13 griddepcontrol.
+Step runGridWait(Warp &warp, const Instruction &) {
+  waitForChain(warp);
+  return Step::Next;
+}
+
+/// PTX ISA 9.7.13 griddepcontrol: the grids before have ended here, and those
+/// behind start after the end of this one.
+bool decodeGridControl(Decoder &decoder) {
+  int action = decoder.oneOf({"wait", "launch_dependents"});
+  if (action < 0)
+    decoder.fail("expected .wait or .launch_dependents");
+  decoder.setHandler(action == 0 ? runGridWait : runNothing,
+                     InstructionClass::Other);
+  return true;
+}
+
+/// PTX ISA 9.7.19 setmaxnreg, pmevent.
 bool decodeHint(Decoder &decoder) {
   decoder.setHandler(runNothing, InstructionClass::Other);
   return true;
@@ -75,7 +91,8 @@ bool decodeTrap(Decoder &decoder) {
 
 void attn::sim::registerFence(OpcodeTable &table) {
   table.add({"membar", "fence"}, decodeFence);
-  table.add({"setmaxnreg", "griddepcontrol", "pmevent"}, decodeHint);
+  table.add("griddepcontrol", decodeGridControl);
+  table.add({"setmaxnreg", "pmevent"}, decodeHint);
   table.add("nanosleep", decodeNanosleep);
   table.add({"trap", "brkpt"}, decodeTrap);
 }

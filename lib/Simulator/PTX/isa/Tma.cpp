@@ -98,6 +98,9 @@ void checkBox(Warp &warp, const Instruction &i, const TensorMap &map,
           "check the map's dimensions and strides against the tensor");
   checkGlobalRange(warp, i, range.begin, range.end - range.begin, isWrite,
                    lane);
+  if (warp.worker->chain)
+    for (const BoxRow &row : boxRows(map, coordinates))
+      noteInChain(warp, i, {row.address, row.bytes, isWrite, lane});
   warp.worker->countTraffic(GlobalPath::Tma, isWrite, range.bytes);
 }
 

@@ -350,7 +350,11 @@ bool decodeElect(Decoder &decoder) {
 
 Step runWarpSync(Warp &warp, const Instruction &i) {
   LaneGroups groups;
-  return findGroups(warp, i, groups) ? Step::Next : Step::Block;
+  if (!findGroups(warp, i, groups))
+    return Step::Block;
+  for (u32 lanes : groups)
+    shareChainWait(warp, lanes);
+  return Step::Next;
 }
 
 /// PTX ISA 9.7.13 bar.warp.sync.

@@ -169,3 +169,14 @@ attn_launch.program "p" attributes {scale = 1.0 : f64, semantics = "attention"} 
   // expected-error @+1 {{expected names of 2 dimensions, got 1}}
   %q = attn_launch.operand input "query" dims ["M"] : !attn_tile.global<4x64xf16>
 }
+
+// -----
+
+attn_launch.program "first" attributes {scale = 1.0 : f64, semantics = "attention"} {
+  %c1 = arith.constant 1 : index
+  // expected-error @+1 {{expected a launch behind another one of the program to be programmatic, got the first}}
+  attn_launch.launch @kernel programmatic grid(%c1, %c1, %c1)
+}
+attn_tile.kernel @kernel() warps(4) {
+  attn_tile.return
+}

@@ -170,10 +170,23 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *, int type, cuuint32_t rank,
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction,
                           void **parameters, void **) {
-  PRINT("launch (%u, %u, %u) x (%u, %u, %u), %u bytes, cluster %u\n",
+  unsigned cluster = 1;
+  bool isProgrammatic = false;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    const CUlaunchAttribute &attribute = config->attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+      cluster = attribute.value.clusterDim.x;
+    else if (attribute.id ==
+             CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+      isProgrammatic =
+          attribute.value.programmaticStreamSerializationAllowed == 1;
+    else
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  PRINT("launch (%u, %u, %u) x (%u, %u, %u), %u bytes, cluster %u%s\n",
         config->gridDimX, config->gridDimY, config->gridDimZ, config->blockDimX,
-        config->blockDimY, config->blockDimZ, config->sharedMemBytes,
-        config->numAttrs ? config->attrs[0].value.clusterDim.x : 1);
+        config->blockDimY, config->blockDimZ, config->sharedMemBytes, cluster,
+        isProgrammatic ? ", programmatic" : "");
   PRINT("in %#llx, stride %lld, rows %d, scale %g\n",
         *static_cast<CUdeviceptr *>(parameters[0]),
         *static_cast<long long *>(parameters[1]),

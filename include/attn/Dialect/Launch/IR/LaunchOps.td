@@ -252,6 +252,9 @@ def LaunchOp : AttnLaunch_Op<"launch", [
     adds them, and what else is known of a CTA then: `threads`, `cluster_ctas`
     CTAs in x and `shared_bytes` of dynamic shared memory.
 
+    A `programmatic` launch may start before the end of the one before it in the
+    program, for which its kernel waits itself (`--attn-chain-launches`).
+
     Example:
     ```mlir
     attn_launch.program "one" attributes {scale = 1.0 : f64, semantics = "attention"} {
@@ -265,13 +268,14 @@ def LaunchOp : AttnLaunch_Op<"launch", [
     }
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Index:$grid_x, Index:$grid_y,
-                       Index:$grid_z, Variadic<AnyType>:$args,
+  let arguments = (ins FlatSymbolRefAttr:$kernel, UnitAttr:$programmatic,
+                       Index:$grid_x, Index:$grid_y, Index:$grid_z,
+                       Variadic<AnyType>:$args,
                        OptionalAttr<I64Attr>:$threads,
                        OptionalAttr<I64Attr>:$cluster_ctas,
                        OptionalAttr<I64Attr>:$shared_bytes);
   let assemblyFormat = [{
-    $kernel `grid` `(` $grid_x `,` $grid_y `,` $grid_z `)`
+    $kernel (`programmatic` $programmatic^)? `grid` `(` $grid_x `,` $grid_y `,` $grid_z `)`
     (`args` `(` $args^ `:` type($args) `)`)? attr-dict
   }];
 }
