@@ -7,6 +7,7 @@
 #include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace attn;
@@ -29,4 +30,22 @@ Value attn::getStorage(Value pool) {
   while (auto append = pool.getDefiningOp<AppendOp>())
     pool = append.getPools()[cast<OpResult>(pool).getResultNumber()];
   return pool;
+}
+
+StringRef KeyStorage::findTmaObstacle(const Family &family) const {
+  if (!family.hasRoles())
+    return "";
+  if (getPages(key) || getPages(value))
+    return "TMA reads whole tiles, and keys or values are in pages";
+  if (getRagged(key) || getRagged(value))
+    return "TMA reads whole tiles, and sequences lie behind each other";
+  if (!lengths)
+    return "";
+  if (family.facts.tensorColumns)
+    return "keys end at their lengths, behind which nothing clears what "
+           "products in tensor memory read";
+  return getElementTypeOrSelf(value).getIntOrFloatBitWidth() < 16
+             ? "keys end at their lengths, behind which nothing clears values "
+               "of 8 bits"
+             : "";
 }

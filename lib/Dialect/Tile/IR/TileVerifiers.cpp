@@ -324,6 +324,14 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
                      transposed ? b.getRows() : b.getCols(), acc.getShape()[1]);
 }
 
+LogicalResult ClearRowsOp::verify() {
+  SharedType tile = getTile().getType();
+  if (tile.isRing() || tile.isVector() || tile.getElementBytes() != 2)
+    return emitOpError() << "expected a tile of rows of 16-bit elements, got "
+                         << tile;
+  return success();
+}
+
 LogicalResult ChangeRowsOp::verify() {
   SharedType tile = getTile().getType();
   auto kernel = (*this)->getParentOfType<KernelOp>();

@@ -52,8 +52,11 @@ void Specializer::copyTiles(Value number, Value count, IRMapping &mapping) {
     MbarrierWaitOp::create(builder, loc, to.empty, ring.stage,
                            getPhaseBefore(ring.parity));
     Value tile = StageOp::create(builder, loc, to.ring, ring.stage);
-    CopyTmaOp::create(builder, loc, channel.map, places[channel.number], tile,
-                      to.full, ring.stage, /*evict_first=*/false,
+    // TMA brings whole tiles: consumers know which of the rows exist.
+    auto place = ArrayRef<Value>(places[channel.number])
+                     .take_front(channel.load.getIndices().size());
+    CopyTmaOp::create(builder, loc, channel.map, place, tile, to.full,
+                      ring.stage, /*evict_first=*/false,
                       /*evict_last=*/true, clusterCtas);
     for (const VectorRing &vector : channel.vectors)
       CopyBulkOp::create(builder, loc, vector.source, places[vector.number],

@@ -249,6 +249,18 @@ void Specializer::guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
     useStage(loads[vector.number], vector.ring);
 }
 
+/// Clears what a product sums over that does not exist. Of other products it
+/// makes columns of their own, which the kernel's masks select away.
+void Specializer::clearMissingRows(MmaOp op) {
+  auto load = op.getB().getDefiningOp<LoadOp>();
+  if (!load || !load.getRows() || op.getTransposeB() ||
+      getConstantIntValue(load.getRows()) == load.getTile().getType().getRows())
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(op);
+  ClearRowsOp::create(builder, op.getLoc(), load.getTile(), load.getRows());
+}
+
 /// Multiplies, and waits for the product.
 void Specializer::convertMma(MmaOp op) {
   OpBuilder::InsertionGuard guard(builder);
@@ -281,6 +293,8 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
   // ptxas loses sight of a number that comes from another loop.
   if (tiles || stream.loops.size() > kFollowedLoops)
     ring.stage = agree(ring.stage);
+  for (MmaOp op : counting.getOps<MmaOp>())
+    clearMissingRows(op);
   // The loads of each loop are in the order of the channels.
   SmallVector<LoadOp> loads(counting.getOps<LoadOp>());
   for (const Channel &channel : streamed)

@@ -101,6 +101,7 @@ private:
   void convertLoop(mlir::scf::ForOp loop, mlir::Value &number);
   void guardStage(const Channel &channel, llvm::ArrayRef<LoadOp> loads,
                   const Ring &ring);
+  void clearMissingRows(MmaOp op);
   void convertMma(MmaOp op);
   Ring locate(mlir::Value number, int64_t ringStages);
   mlir::Value getParity(mlir::Value round);
