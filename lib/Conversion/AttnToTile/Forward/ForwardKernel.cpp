@@ -564,8 +564,9 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << "expected tile_m to be a multiple of 16 rows for each of "
            << schedule.warps << " warps, got " << schedule.tileM;
   bool hasRoles = getFamily(schedule.mma).hasRoles();
-  if (StringRef obstacle = KeyStorage::of(attention.first)
-                               .findTmaObstacle(getFamily(schedule.mma));
+  if (std::string obstacle =
+          KeyStorage::of(attention.first)
+              .findTmaObstacle(getFamily(schedule.mma), schedule.tileN);
       !obstacle.empty())
     return attention.first.emitOpError()
            << "expected mma = \"mma_sync\", got " << attention.schedule << ": "

@@ -6,6 +6,9 @@
 
 #include "attn/Dialect/Attn/IR/Views.h"
 
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Schedule/Constraints.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -32,20 +35,30 @@ Value attn::getStorage(Value pool) {
   return pool;
 }
 
-StringRef KeyStorage::findTmaObstacle(const Family &family) const {
+std::string KeyStorage::findTmaObstacle(const Family &family,
+                                        int64_t tileN) const {
   if (!family.hasRoles())
     return "";
-  if (getPages(key) || getPages(value))
-    return "TMA reads whole tiles, and keys or values are in pages";
   if (getRagged(key) || getRagged(value))
     return "TMA reads whole tiles, and sequences lie behind each other";
-  if (!lengths)
+  bool isPaged = false;
+  for (Value tensor : {key, value})
+    if (PagedOp pages = getPages(tensor)) {
+      isPaged = true;
+      int64_t page = pages.getPool().getType().getDimSize(kSequence);
+      if (!fitsPages(tileN ? tileN : page, page))
+        return "TMA brings tiles of up to 8 pages of a multiple of 8 keys, or "
+               "a "
+               "part of one, and pages have " +
+               std::to_string(page);
+    }
+  if (!isPaged && !lengths)
     return "";
   if (family.facts.tensorColumns)
-    return "keys end at their lengths, behind which nothing clears what "
-           "products in tensor memory read";
-  return getElementTypeOrSelf(value).getIntOrFloatBitWidth() < 16
-             ? "keys end at their lengths, behind which nothing clears values "
-               "of 8 bits"
-             : "";
+    return "keys end at their lengths or are in pages, and nothing clears what "
+           "products in tensor memory read behind them";
+  if (getElementTypeOrSelf(value).getIntOrFloatBitWidth() < 16)
+    return "keys end at their lengths or are in pages, and nothing clears "
+           "values of 8 bits behind them";
+  return "";
 }

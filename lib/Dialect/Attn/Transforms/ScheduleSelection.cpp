@@ -153,6 +153,10 @@ static AttentionProblem getSizes(OpTy op) {
   if (auto keyType = getElementType(op.getKey().getType());
       keyType && *keyType != problem.elementType)
     problem.cacheType = keyType;
+  for (auto [tensor, page] : {std::pair(op.getKey(), &problem.keyPage),
+                              std::pair(op.getValue(), &problem.valuePage)})
+    if (PagedOp pages = getPages(tensor))
+      *page = pages.getPool().getType().getDimSize(kSequence);
   problem.outputType = problem.elementType;
   if (op.getOutput())
     problem.outputType =

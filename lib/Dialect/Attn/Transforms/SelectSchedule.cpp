@@ -77,9 +77,9 @@ static std::string explainFallback(AttentionOp op, const TargetInfo &target,
   if (getProblem(op).cacheType)
     return "8-bit keys and values are widened in registers, and wgmma reads "
            "them from shared memory";
-  if (StringRef obstacle = KeyStorage::of(op).findTmaObstacle(family);
+  if (std::string obstacle = KeyStorage::of(op).findTmaObstacle(family);
       !obstacle.empty())
-    return obstacle.str();
+    return obstacle;
   for (const Rejection &rejection : selection.rejected)
     if (rejection.schedule.mma == family.facts.id)
       return rejection.violation.message;

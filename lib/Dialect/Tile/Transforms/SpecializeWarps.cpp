@@ -100,7 +100,7 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
   channel.number = number;
   channel.load = load;
   channel.map = addTensorMap(kernel, load.getSource(), tile,
-                             tile.getRows() / ctas, load.getHeads());
+                             getBoxRows(load) / ctas, load.getHeads());
   for (unsigned i = number + 1; i < loads.size(); ++i) {
     LoadOp vector = loads[i];
     SharedType type = vector.getTile().getType();
@@ -184,7 +184,7 @@ Value Specializer::getPhaseBefore(Value parity) {
 RolesOp Specializer::createRoles() {
   auto [producer, consumer] = family.splitRegisters(
       kernel.getWarps() / family.facts.unitWarps, kRegistersPerSm,
-      /*producerComputes=*/transposes());
+      /*producerComputes=*/transposes() || looksUpPages());
   auto roles = RolesOp::create(builder, kernel.getLoc(), producer,
                                /*all=*/transposes(), consumer);
   roles.getProducer().emplaceBlock();
@@ -448,12 +448,7 @@ static std::string findObstacle(KernelOp kernel, const Family &family) {
     }
     if (auto load = dyn_cast<LoadOp>(op);
         load && !load.getTile().getType().isVector())
-      if (load.getSource().getType().getRank() != 4 ||
-          load.getIndices().size() != 3 ||
-          !isa<BlockArgument>(load.getSource()) ||
-          load.getTile().getType().getRows() > 256)
-        text << "expected tiles of at most 256 whole rows of 4-dimensional "
-                "operands";
+      text << findTmaObstacle(load);
     return WalkResult::advance();
   });
   return reason;

@@ -50,9 +50,10 @@ struct KeyStorage {
     return {op.getKey(), op.getValue(), op.getKeyLengths()};
   }
 
-  /// Why TMA cannot bring tiles of them to products of `family`; empty if it
-  /// can, or if the family's tiles come otherwise.
-  llvm::StringRef findTmaObstacle(const Family &family) const;
+  /// Why TMA cannot bring tiles of `tileN` of them, or with 0 of any, to
+  /// products of `family`; empty if it can, or if the family's tiles come
+  /// otherwise.
+  std::string findTmaObstacle(const Family &family, int64_t tileN = 0) const;
 };
 
 } // namespace attn
