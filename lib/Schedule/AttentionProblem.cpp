@@ -166,6 +166,11 @@ Status AttentionProblem::verify() const {
     return Error{"expected cache of 8 bits beside a dtype of more, got cache=" +
                  std::string(getName(*cacheType)) +
                  " dtype=" + std::string(getName(elementType))};
+  for (const auto &[name, keys] :
+       {std::pair("key_page", keyPage), {"value_page", valuePage}})
+    if (keys < 0 || keys > largest)
+      return Error{std::string("expected ") + name + " from 0 to " +
+                   std::to_string(largest) + ", got " + std::to_string(keys)};
   if (getSizeBytes(outputType) == 1)
     return Error{"expected out of 16 bits or more, got out=" +
                  std::string(getName(outputType))};
@@ -197,6 +202,10 @@ std::string AttentionProblem::print() const {
       " dtype=" + std::string(getName(elementType)) + " mask=" + mask.print();
   if (cacheType)
     text += " cache=" + std::string(getName(*cacheType));
+  if (keyPage)
+    text += " key_page=" + std::to_string(keyPage);
+  if (valuePage)
+    text += " value_page=" + std::to_string(valuePage);
   bool isDefault =
       outputType ==
       (getSizeBytes(elementType) == 1 ? ElementType::BF16 : elementType);
@@ -302,6 +311,8 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
        [&](const KeyValue &f) {
          return setElementType(problem.cacheType.emplace(), f);
        }},
+      {"key_page", size(problem.keyPage)},
+      {"value_page", size(problem.valuePage)},
       {"out",
        [&](const KeyValue &f) {
          return setElementType(outputType.emplace(), f);

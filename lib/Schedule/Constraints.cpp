@@ -34,6 +34,8 @@ public:
     checkHeadDims();
     checkKind();
     checkClusters();
+    checkPages("key_page", problem.keyPage, schedule.tileD);
+    checkPages("value_page", problem.valuePage, schedule.tileDv);
     checkFeatures();
     if (violations.empty() && schedule.mma != MmaFamily::None) {
       family.checkMapping(problem, schedule, violations);
@@ -74,6 +76,7 @@ private:
   void checkRange();
   void checkSharedStream();
   void checkClusters();
+  void checkPages(const std::string &name, int64_t page, int64_t columns);
   void checkWholeGroups();
   void checkFeatures();
   void checkResources();
@@ -275,6 +278,11 @@ void Checker::checkClusters() {
                       "mma=wgmma");
   if (schedule.clusterM > 1)
     checkSharedStream();
+  if (schedule.clusterM > 1 && problem.keyPage + problem.valuePage > 0)
+    reject("cluster",
+           "expected cluster_m=1 with keys or values in pages, which "
+           "each CTA looks up, got " +
+               std::to_string(schedule.clusterM));
   if (ctas > target.maxClusterCtas)
     reject("cluster", "needs a cluster of " + std::to_string(ctas) +
                           " CTAs, target " + target.name + " has " +
@@ -296,6 +304,35 @@ void Checker::checkWholeGroups() {
                            (isBox ? ", and 64 of them whole heads or a part "
                                     "of one"
                                   : ""));
+}
+
+bool fitsPages(int64_t tileN, int64_t page) {
+  constexpr int64_t mostPages = 8;
+  return tileN > 0 && page % 8 == 0 &&
+         (page % tileN == 0 ||
+          (tileN % page == 0 && tileN / page <= mostPages));
+}
+
+/// A producer's thread has registers for the entries and the addresses of so
+/// many boxes of a tile; with more it would spill (ptxas 13.0).
+static constexpr int64_t kMostBoxes = 16;
+
+void Checker::checkPages(const std::string &name, int64_t page,
+                         int64_t columns) {
+  if (!family.hasRoles() || page == 0)
+    return;
+  std::string got = ", got tile_n=" + std::to_string(schedule.tileN) + " and " +
+                    name + "=" + std::to_string(page);
+  if (!fitsPages(schedule.tileN, page))
+    return reject("pages", "expected tile_n of up to 8 pages or a part of one, "
+                           "and " +
+                               name + " to be a multiple of 8" + got);
+  int64_t panels = ceilDiv(columns * getSizeBytes(problem.elementType), 128);
+  int64_t boxes = std::max<int64_t>(schedule.tileN / page, 1) * panels;
+  if (boxes > kMostBoxes)
+    reject("pages", "expected a tile of at most " + std::to_string(kMostBoxes) +
+                        " boxes of 128 bytes of each key" + got +
+                        ", which are " + std::to_string(boxes));
 }
 
 void Checker::checkFeatures() {
@@ -398,12 +435,17 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   bool widens = isGpu && problem.cacheType;
   features.queryInRegisters &= !widens;
   // Between the phases of a small-cache kernel P is of 16 bits.
-  features.smallCache = !isGpu || (!isF32 && !isByte && !widens);
+  bool isPaged = problem.keyPage + problem.valuePage > 0;
+  features.smallCache = !isGpu || (!isF32 && !isByte && !widens && !isPaged);
   features.smallCacheDensity = false;
   features.spillScores = !isGpu;
   features.spillProbabilities = isGpu;
   // Kernels whose warps have roles take inputs of 16 and 8 bits.
-  features.wgmma = getFamilies(target).front()->hasRoles() && !isF32 && !widens;
+  const Family &best = *getFamilies(target).front();
+  features.wgmma = best.hasRoles() && !isF32 && !widens;
+  // Nothing clears what TMA brings behind the keys of a page to these.
+  if (isPaged && (isByte || best.facts.tensorColumns))
+    features.wgmma = false;
   features.sharedRows = false;
   features.wgmmaSlices = false;
   features.wgmmaWideOutputs = false;

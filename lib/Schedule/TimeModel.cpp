@@ -39,6 +39,8 @@ static constexpr double kInstructionsPerSum = 1;
 /// Instructions of each thread for each key tile: reductions across lanes,
 /// loop, addresses.
 static constexpr double kInstructionsPerTile = 80;
+/// Clocks in which the producer's thread finds a page and starts a copy of it.
+static constexpr double kPageClocks = 24;
 /// Instructions of an exponential on the FMA units.
 static constexpr double kInstructionsPerExp2 = 11;
 /// Instructions for each element of a row that changes: to read and write it,
@@ -107,6 +109,7 @@ private:
   PhaseWork getOutputPhase() const;
   double getBusiestCtas(const PhaseWork &phase, double units) const;
   double getProductClocks(double depth) const;
+  double getPageClocks() const;
   double getScoreInstructions() const {
     double instructions =
         kInstructionsPerScore + exp2OnFma * kInstructionsPerExp2;
@@ -194,6 +197,19 @@ double TimeModel::getProductClocks(double depth) const {
   return 2 * readerRows * tileN * depth / flopsPerClock;
 }
 
+/// In which a producer starts the boxes of a tile in pages: of each of them,
+/// one of each panel of 128 bytes.
+double TimeModel::getPageClocks() const {
+  auto count = [&](int64_t page, int64_t columns) {
+    double boxes = page ? std::max(tileN / static_cast<double>(page), 1.0) : 0;
+    return boxes * std::ceil(static_cast<double>(columns) * keyBytes / 128);
+  };
+  return family.hasRoles()
+             ? kPageClocks * (count(problem.keyPage, schedule.tileD) +
+                              count(problem.valuePage, schedule.tileDv))
+             : 0;
+}
+
 /// Exponentials and instructions of readerRows x tileN scores.
 double TimeModel::getSoftmaxClocks() const {
   double scores = readerRows * tileN;
@@ -269,6 +285,7 @@ PhaseWork TimeModel::getOnePass() const {
   double products = getProductClocks(columns), softmax = getSoftmaxClocks();
   double chain =
       family.hasRoles() ? std::max(products, softmax) : products + softmax;
+  chain = std::max(chain, getPageClocks());
   // CTAs of average length after each other, or the longest one.
   double average = ctaTiles / phase.ctas;
   double iterations =

@@ -78,6 +78,8 @@ struct AttentionProblem {
   MaskPattern mask;
   AttentionPass pass = AttentionPass::Forward;
   Normalization normalization = Normalization::Softmax;
+  /// Keys of a page of K and of V; 0 where all of them follow each other.
+  int64_t keyPage = 0, valuePage = 0;
   /// What happens to the query alone before the attention.
   int64_t queryRotations = 0, queryNorms = 0;
   /// Read by an output_mod for each element of the output, all tensors
@@ -112,8 +114,9 @@ struct AttentionProblem {
   Status verify() const;
 
   /// "B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 Dv=128 dtype=bf16 mask=causal";
-  /// fields at their default (cache, out, pass, normalization, rotary, qk_norm,
-  /// captures, lse, bias, dropout, shared_kv, tf32) are left out.
+  /// fields at their default (cache, key_page, value_page, out, pass,
+  /// normalization, rotary, qk_norm, captures, lse, bias, dropout, shared_kv,
+  /// tf32) are left out.
   std::string print() const;
 
   /// Parses what print writes, in any order. Needed: M, N, D. Defaults: B = 1,

@@ -59,6 +59,11 @@ inline constexpr int64_t kWeightOffset = 8;
 /// of this type.
 int64_t getMostRescaleThreshold(ElementType type);
 
+/// True if TMA brings tiles of `tileN` keys from pages of `page` keys in whole
+/// boxes: a few pages of a tile, or a part of one page. A swizzle repeats every
+/// eight rows.
+bool fitsPages(int64_t tileN, int64_t page);
+
 /// What the compiler's code generators have for a problem on a target.
 GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
                                        const TargetInfo &target);

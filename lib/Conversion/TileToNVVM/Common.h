@@ -218,6 +218,8 @@ void populateAssertPatterns(mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 void populateChangeRowsPatterns(mlir::TypeConverter &converter,
                                 mlir::RewritePatternSet &patterns);
+void populateClearRowsPatterns(mlir::TypeConverter &converter,
+                               mlir::RewritePatternSet &patterns);
 void populateCpAsyncPatterns(mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
 void populateDropoutPatterns(mlir::TypeConverter &converter,

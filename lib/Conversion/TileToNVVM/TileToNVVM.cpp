@@ -86,6 +86,7 @@ private:
     populateAccumulatePatterns(converter, patterns);
     populateAssertPatterns(converter, patterns);
     populateChangeRowsPatterns(converter, patterns);
+    populateClearRowsPatterns(converter, patterns);
     populateCpAsyncPatterns(converter, patterns);
     populateDropoutPatterns(converter, patterns);
     populateElementwisePatterns(converter, patterns);

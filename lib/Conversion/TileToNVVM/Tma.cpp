@@ -45,6 +45,12 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
     SmallVector<Value> coordinates = {Value()};
     for (ValueRange position : llvm::reverse(adaptor.getIndices()))
       coordinates.push_back(index.toI32(position.front()));
+    SmallVector<Value> pages =
+        llvm::map_to_vector(adaptor.getPages(), [&](ValueRange page) {
+          return index.toI32(page.front());
+        });
+    if (!pages.empty())
+      coordinates.push_back(Value());
     Value tile = adaptor.getTile().front(), multicast;
     if (ctas > 1) {
       int64_t rows = type.getRows() / ctas;
@@ -58,22 +64,49 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
     Value policy;
     if (op.getEvictFirst() || op.getEvictLast())
       policy = index.i64(op.getEvictFirst() ? kEvictFirst : kEvictLast);
-    auto clusterPointer =
-        LLVM::LLVMPointerType::get(getContext(), kClusterSpace);
-    for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
-      coordinates[0] = index.i32(col);
-      Value to =
-          index.offset(tile, col * type.getRows() * type.getElementBytes());
-      to = LLVM::AddrSpaceCastOp::create(rewriter, loc, clusterPointer, to);
-      NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-          rewriter, loc, to, adaptor.getSource().front(), coordinates, barrier,
-          /*im2colOffsets=*/ValueRange(), multicast, policy,
-          NVVM::TMALoadModeAttr::get(getContext(), NVVM::TMALoadMode::TILE),
-          /*isCTAOnly=*/rewriter.getBoolAttr(false),
-          /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+    auto copyPanels = [&](int64_t row) {
+      copyBox(rewriter, op, adaptor.getSource().front(), coordinates,
+              index.offset(tile, row * type.getSwizzle()),
+              {barrier, multicast, policy});
+    };
+    if (pages.empty())
+      copyPanels(/*row=*/0);
+    for (auto [number, page] : llvm::enumerate(pages)) {
+      coordinates.back() = page;
+      copyPanels(static_cast<int64_t>(number) * type.getRows() /
+                 static_cast<int64_t>(pages.size()));
     }
     rewriter.eraseOp(op);
     return success();
+  }
+
+private:
+  /// What goes with every copy; null where there is none.
+  struct Delivery {
+    Value barrier, multicast, policy;
+  };
+
+  /// Starts the copies of a box of each panel to the rows of a tile at `rows`.
+  static void copyBox(ConversionPatternRewriter &rewriter, CopyTmaOp op,
+                      Value map, SmallVector<Value> coordinates, Value rows,
+                      const Delivery &delivery) {
+    Location loc = op.getLoc();
+    MLIRContext *context = op.getContext();
+    IndexBuilder index(rewriter, loc);
+    SharedType type = op.getTile().getType();
+    auto clusterPointer = LLVM::LLVMPointerType::get(context, kClusterSpace);
+    for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
+      coordinates[0] = index.i32(col);
+      Value to =
+          index.offset(rows, col * type.getRows() * type.getElementBytes());
+      to = LLVM::AddrSpaceCastOp::create(rewriter, loc, clusterPointer, to);
+      NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+          rewriter, loc, to, map, coordinates, delivery.barrier,
+          /*im2colOffsets=*/ValueRange(), delivery.multicast, delivery.policy,
+          NVVM::TMALoadModeAttr::get(context, NVVM::TMALoadMode::TILE),
+          /*isCTAOnly=*/rewriter.getBoolAttr(false),
+          /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+    }
   }
 };
 

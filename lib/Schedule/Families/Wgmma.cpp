@@ -19,7 +19,7 @@ static constexpr int64_t kWideHeadRegisters = 4;
 static constexpr int64_t kDropoutRegisters = 40;
 
 /// What each computing thread leaves to one of a producer that transposes
-/// tiles: with less, the latter spills (ptxas 13.0).
+/// tiles, or looks pages up: with less, the latter spills (ptxas 13.0).
 static constexpr int64_t kProducerShare = 8;
 
 namespace {
@@ -104,7 +104,10 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
   RegisterUse use;
   use.other = kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0) +
               (schedule.tileD > 128 ? kWideHeadRegisters : 0) +
-              (getSizeBytes(problem.elementType) == 1 ? kProducerShare : 0);
+              (getSizeBytes(problem.elementType) == 1 ||
+                       problem.keyPage + problem.valuePage > 0
+                   ? kProducerShare
+                   : 0);
   if (schedule.kind == ScheduleKind::SmallCache) {
     use.output = std::max(schedule.tileN, schedule.tileDv) / (2 * sharing);
     return use;

@@ -8,12 +8,14 @@ import tempfile
 
 import hopper
 
-MODULE = """func.func @attention(%q: {q}, %k: {k}, %v: {v}) -> ({o}, {lse}) {{
+MODULE = """func.func @attention(%q: {q}, %k: {k}, %v: {v}, %n: tensor<?xi32>) -> ({o}, {lse}) {{
   %o, %lse = attn.attention %q, %k, %v {mask} : {q}, {k}, {v} -> {o}, {lse}
   return %o, %lse : {o}, {lse}
 }}
 """
-MASKS = {"full": "", "causal": "mask_mod causal(bottom_right)", "window": "mask_mod sliding_window(1024, 0)"}
+MASKS = {"full": "", "causal": "mask_mod causal(bottom_right)", "window": "mask_mod sliding_window(1024, 0)",
+         "lengths": "lengths(key %n : tensor<?xi32>)",
+         "causal lengths": "lengths(key %n : tensor<?xi32>) mask_mod causal(bottom_right)"}
 
 
 def main():

@@ -50,6 +50,8 @@ TEST(AttentionProblem, printReadsBack) {
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f32 mask=window:1024 tf32=1",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=full cache=f8E5M2 "
         "out=f32",
+        "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=full key_page=16 "
+        "value_page=256",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=local:256,inf*0.25",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=full "
         "normalization=none",
@@ -85,9 +87,9 @@ TEST(AttentionProblem, reportsBadText) {
             "*DENSITY in [0, 1], @top_left), got 'diagonal'");
   EXPECT_EQ(getError("M=1 N=1 D=1 masks=full"),
             "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
-            "Hq, M, N, bias, cache, captures, dropout, dtype, lse, mask, "
-            "normalization, out, pass, qk_norm, rotary, score_mod, shared_kv, "
-            "tf32 (did you mean 'mask'?)");
+            "Hq, M, N, bias, cache, captures, dropout, dtype, key_page, lse, "
+            "mask, normalization, out, pass, qk_norm, rotary, score_mod, "
+            "shared_kv, tf32, value_page (did you mean 'mask'?)");
 }
 
 TEST(AttentionProblem, reportsBadValues) {
@@ -109,6 +111,8 @@ TEST(AttentionProblem, reportsBadValues) {
   EXPECT_EQ(getError("M=1 N=1 D=1 dtype=f8E5M2 cache=f8E5M2"),
             "expected cache of 8 bits beside a dtype of more, got "
             "cache=f8E5M2 dtype=f8E5M2");
+  EXPECT_EQ(getError("M=1 N=1 D=1 value_page=-1"),
+            "expected value_page from 0 to 16777216, got -1");
   EXPECT_EQ(getError("M=1 N=1 D=1 tf32=1"),
             "expected dtype=f32 with tf32=1, got dtype=bf16");
 }

@@ -444,3 +444,36 @@ TEST_F(Constraints, registersAndThreads) {
   EXPECT_EQ(getMessages(),
             "threads: needs 512 threads, target sm_80 has 256\n");
 }
+
+TEST_F(Constraints, tilesAreMadeOfPages) {
+  for (auto [tile, page] : {std::pair(64, 8), std::pair(128, 16),
+                            std::pair(96, 96), std::pair(64, 256)})
+    EXPECT_TRUE(fitsPages(tile, page)) << tile << " of " << page;
+  for (auto [tile, page] : {std::pair(128, 8), std::pair(64, 48),
+                            std::pair(64, 12), std::pair(0, 8)})
+    EXPECT_FALSE(fitsPages(tile, page)) << tile << " of " << page;
+
+  problem.keyPage = 48;
+  problem.valuePage = 16;
+  EXPECT_EQ(getMessages(), ""); // rows by cp.async
+  target = *lookupTarget("sm_90a");
+  set("mma=wgmma producer_warps=4");
+  EXPECT_EQ(getMessages(),
+            "pages: expected tile_n of up to 8 pages or a part of one, and "
+            "key_page to be a multiple of 8, got tile_n=64 and key_page=48\n");
+  problem.keyPage = 16;
+  EXPECT_EQ(getMessages(), "");
+  set("tile_m=128 warps=8 cluster_m=2");
+  EXPECT_EQ(getMessages(),
+            "cluster: expected cluster_m=1 with keys or values in pages, which "
+            "each CTA looks up, got 2\n");
+}
+
+TEST_F(Constraints, aProducerStartsFewBoxes) {
+  target = *lookupTarget("sm_90a");
+  problem = *AttentionProblem::parse("M=1024 N=1024 D=256 value_page=8");
+  set("mma=wgmma producer_warps=4 tile_d=256 tile_dv=256");
+  EXPECT_EQ(getMessages(),
+            "pages: expected a tile of at most 16 boxes of 128 bytes of each "
+            "key, got tile_n=64 and value_page=8, which are 32\n");
+}

@@ -564,11 +564,13 @@ LogicalResult KernelBuilder::build(StringRef name) {
            << "expected tile_m to be a multiple of 16 rows for each of "
            << schedule.warps << " warps, got " << schedule.tileM;
   bool hasRoles = getFamily(schedule.mma).hasRoles();
-  if (hasRoles && readsByRow(attention.first))
+  if (std::string obstacle =
+          KeyStorage::of(attention.first)
+              .findTmaObstacle(getFamily(schedule.mma), schedule.tileN);
+      !obstacle.empty())
     return attention.first.emitOpError()
-           << "expected mma = \"mma_sync\" with lengths or pages of the keys, "
-              "got "
-           << attention.schedule << ": TMA reads whole tiles";
+           << "expected mma = \"mma_sync\", got " << attention.schedule << ": "
+           << obstacle;
   if (widensKeys(attention.first) && (hasRoles || schedule.queryInRegisters))
     return attention.first.emitOpError()
            << "expected mma = \"mma_sync\" and query_in_registers = false with "

@@ -153,6 +153,10 @@ static AttentionProblem getSizes(OpTy op) {
   if (auto keyType = getElementType(op.getKey().getType());
       keyType && *keyType != problem.elementType)
     problem.cacheType = keyType;
+  for (auto [tensor, page] : {std::pair(op.getKey(), &problem.keyPage),
+                              std::pair(op.getValue(), &problem.valuePage)})
+    if (PagedOp pages = getPages(tensor))
+      *page = pages.getPool().getType().getDimSize(kSequence);
   problem.outputType = problem.elementType;
   if (op.getOutput())
     problem.outputType =
@@ -344,6 +348,31 @@ static void restrictToRepair(AttentionOp op, ScheduleOverrides &fields) {
     (void)fields.set(field, value);
 }
 
+/// Takes from `features` what kernels of `op` do not have.
+static void restrictFeatures(AttentionOp op, const TargetInfo &target,
+                             GeneratorFeatures &features) {
+  const Family &best = *getFamilies(target).front();
+  if (!KeyStorage::of(op).findTmaObstacle(best).empty())
+    features.wgmma = false;
+  // The kernels of small caches read whole panels.
+  if (readsByRow(op) && target.kind == TargetKind::Gpu)
+    features.smallCache = false;
+  // A CTA has rows of one sequence, and writes them where they are packed.
+  if (getRagged(op.getQuery()) && target.kind == TargetKind::Gpu)
+    features.wgmma = features.smallCache = features.splitKv = false;
+  // Nor does anything go before the kernels of small caches.
+  if (appendsFirst(op))
+    features.smallCache = false;
+  // A CTA reads of a tile's rows whether they saw a key, then writes it.
+  if (repairsRows(op))
+    features.dvSplit = false;
+  // A mask that is no band the model knows may differ by rows all the same;
+  // lengths of keys differ by batches, of which a cluster has one.
+  bool differsByRow = op.hasMaskMod() || op.getQueryLengths();
+  features.uniformRows = !differsByRow && !op.getKeyLengths();
+  features.clusters &= !differsByRow;
+}
+
 FailureOr<Selection> attn::selectSchedule(AttentionOp op,
                                           const TargetInfo &target,
                                           const ScheduleOverrides &overrides,
@@ -370,23 +399,7 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
       return op.emitOpError() << "expected pack_gqa to be false for "
                               << obstacle << ", got true";
   }
-  // TMA reads whole tiles, and the kernels of small caches whole panels.
-  if (readsByRow(op) && target.kind == TargetKind::Gpu)
-    options.features.wgmma = options.features.smallCache = false;
-  // A CTA has rows of one sequence, and writes them where they are packed.
-  if (getRagged(op.getQuery()) && target.kind == TargetKind::Gpu)
-    options.features.wgmma = options.features.smallCache =
-        options.features.splitKv = false;
-  // Nor does anything go before them.
-  if (appendsFirst(op))
-    options.features.smallCache = false;
-  // A CTA reads of a tile's rows whether they saw a key, then writes it.
-  if (repairsRows(op))
-    options.features.dvSplit = false;
-  // A mask that is no band the model knows may differ by rows all the same.
-  bool isUniform = !op.hasMaskMod() && !op.hasLengths();
-  options.features.uniformRows = isUniform;
-  options.features.clusters &= isUniform;
+  restrictFeatures(op, target, options.features);
   std::optional<MaskDensity> density;
   if (problem.mask.density < 1) {
     density.emplace(op.getMaskMod(), problem);

@@ -77,9 +77,9 @@ static std::string explainFallback(AttentionOp op, const TargetInfo &target,
   if (getProblem(op).cacheType)
     return "8-bit keys and values are widened in registers, and wgmma reads "
            "them from shared memory";
-  if (readsByRow(op))
-    return "TMA reads whole tiles, and keys end at their lengths, or are in "
-           "pages";
+  if (std::string obstacle = KeyStorage::of(op).findTmaObstacle(family);
+      !obstacle.empty())
+    return obstacle;
   for (const Rejection &rejection : selection.rejected)
     if (rejection.schedule.mma == family.facts.id)
       return rejection.violation.message;

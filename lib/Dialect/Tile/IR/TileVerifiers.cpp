@@ -225,13 +225,21 @@ LogicalResult CopyTmaOp::verify() {
     return emitOpError() << "expected ctas to divide the tile's "
                          << tile.getRows() << " rows into multiples of 8, got "
                          << ctas;
-  auto expected = TensorMapType::getFor(tile, tile.getRows() / ctas);
+  auto pages = static_cast<int64_t>(getPages().size());
+  if (pages > 0 && (ctas > 1 || tile.getRows() % (8 * pages) != 0))
+    return emitOpError() << "expected pages to divide the tile's "
+                         << tile.getRows()
+                         << " rows, of one CTA, into multiples of 8, got "
+                         << pages << " with ctas = " << ctas;
+  int64_t parts = std::max(ctas, pages);
+  auto expected = TensorMapType::getFor(tile, tile.getRows() / parts);
   if (getSource().getType() != expected)
     return emitOpError() << "expected a tensor map of the tile's panels, "
                          << expected << ", got " << getSource().getType();
   if (getEvictFirst() && getEvictLast())
     return emitOpError() << "expected evict_first or evict_last, got both";
-  return verifyEqual(*this, "the number of indices", 3, getIndices().size());
+  return verifyEqual(*this, "the number of indices", pages > 0 ? 2 : 3,
+                     getIndices().size());
 }
 
 LogicalResult RolesOp::verify() {
@@ -322,6 +330,14 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
     return failure();
   return verifyEqual(op, "columns of acc",
                      transposed ? b.getRows() : b.getCols(), acc.getShape()[1]);
+}
+
+LogicalResult ClearRowsOp::verify() {
+  SharedType tile = getTile().getType();
+  if (tile.isRing() || tile.isVector() || tile.getElementBytes() != 2)
+    return emitOpError() << "expected a tile of rows of 16-bit elements, got "
+                         << tile;
+  return success();
 }
 
 LogicalResult ChangeRowsOp::verify() {

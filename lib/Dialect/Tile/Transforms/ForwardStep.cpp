@@ -16,8 +16,11 @@ std::optional<Product> Product::match(MmaAsyncOp mma) {
   if (!mma.getResult().hasOneUse() || !product.stage)
     return std::nullopt;
   product.wait = dyn_cast<MmaWaitOp>(*mma.getResult().user_begin());
-  for (Operation *op = mma; op && !product.full; op = op->getPrevNode())
+  for (Operation *op = mma; op && !product.full; op = op->getPrevNode()) {
     product.full = dyn_cast<MbarrierWaitOp>(op);
+    if (auto clear = dyn_cast<ClearRowsOp>(op))
+      product.clear = clear;
+  }
   for (Operation *op = mma; op && !product.done; op = op->getNextNode())
     product.done = dyn_cast<MbarrierArriveOp>(op);
   if (!product.wait || !product.full || !product.done)

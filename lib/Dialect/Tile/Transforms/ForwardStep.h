@@ -21,6 +21,7 @@ namespace attn::tile {
 /// A product of a step: wait for the tile, multiply, wait, give the tile back.
 struct Product {
   MbarrierWaitOp full;
+  ClearRowsOp clear; ///< null if all rows of the tile exist
   StageOp stage;
   MmaAsyncOp mma;
   MmaWaitOp wait;
@@ -28,7 +29,8 @@ struct Product {
 
   static std::optional<Product> match(MmaAsyncOp mma);
   bool contains(mlir::Operation *op) {
-    return op == full || op == stage || op == mma || op == wait || op == done;
+    return op == full || op == clear || op == stage || op == mma ||
+           op == wait || op == done;
   }
 };
 

@@ -63,6 +63,7 @@ private:
 
   State buildFirstTile();
   SmallVector<Value> buildFirstScores(Value product, size_t from = 0);
+  void clearFirstTile(Value rows, IRMapping &mapping);
   State buildLoop(ForwardStep &step, const State &init);
   State buildTile(ForwardStep &step, const State &before, IRMapping &mapping);
   Value startOutput(ForwardStep &step, const State &before, IRMapping &mapping);
@@ -83,6 +84,11 @@ private:
   }
   Location loc() { return steps[0].loop.getLoc(); }
   Value first() { return steps[0].loop.getLowerBound(); }
+  bool mayMissRows() const {
+    return llvm::any_of(steps, [](const ForwardStep &step) {
+      return step.output.clear != nullptr;
+    });
+  }
   Value firstNumber() { return steps[0].init(steps[0].number); }
 
   RolesOp roles;
@@ -191,6 +197,8 @@ Overlapper::State Overlapper::buildTile(ForwardStep &step, const State &before,
   auto full = cast<MbarrierWaitOp>(builder.clone(*step.output.full, mapping));
   full.getAfterMutable().assign(mapping.lookup(
       step.rows.empty() ? step.finalScores : step.yielded(step.rows.back())));
+  if (step.output.clear)
+    clone(step.output.clear, mapping);
   Value acc = MmaWaitOp::create(builder, loc(), /*pending=*/0, output);
   clone(step.output.done, previous);
   return finishTile(step, acc, mapping);
@@ -200,8 +208,17 @@ Overlapper::State Overlapper::buildTile(ForwardStep &step, const State &before,
 // First tile, loops, last tile
 //===----------------------------------------------------------------------===//
 
+/// How many rows of a tile of values exist, in the loop that `own` is about.
+static Value lookupRows(ForwardStep &step, IRMapping &own, OpBuilder &builder) {
+  if (ClearRowsOp clear = step.output.clear)
+    return own.lookupOrDefault(clear.getRows());
+  int64_t all = step.output.stage.getTile().getType().getRows();
+  return arith::ConstantIndexOp::create(builder, step.loop.getLoc(), all);
+}
+
 /// The scores of the first tile, and its place, as the loop does it that has a
-/// first tile: the first of the loops that is not empty.
+/// first tile: the first of the loops that is not empty. Where rows may be
+/// missing, how many of its values exist, too.
 SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
   ForwardStep &step = steps[from];
   auto build = [&]() {
@@ -214,6 +231,8 @@ SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
     SmallVector<Value> results = {own.lookupOrDefault(step.finalScores)};
     for (Value place : step.places)
       results.push_back(own.lookup(place));
+    if (mayMissRows())
+      results.push_back(lookupRows(step, own, builder));
     return results;
   };
   if (from + 1 == steps.size())
@@ -223,6 +242,8 @@ SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
                             step.loop.getUpperBound());
   SmallVector<Type> types = {product.getType()};
   llvm::append_range(types, ValueRange(step.places).getTypes());
+  if (mayMissRows())
+    types.push_back(builder.getIndexType());
   auto choice = scf::IfOp::create(builder, loc(), types, isHere,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -231,6 +252,16 @@ SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
   builder.setInsertionPointToStart(choice.elseBlock());
   scf::YieldOp::create(builder, loc(), buildFirstScores(product, from + 1));
   return SmallVector<Value>(choice.getResults());
+}
+
+/// Clears what does not exist of the first tile's values, of which there are
+/// `rows`.
+void Overlapper::clearFirstTile(Value rows, IRMapping &mapping) {
+  StageOp stage = steps[0].output.stage;
+  Value tile =
+      StageOp::create(builder, loc(), mapping.lookupOrDefault(stage.getRing()),
+                      mapping.lookupOrDefault(stage.getIndex()));
+  ClearRowsOp::create(builder, loc(), tile, rows);
 }
 
 /// Nothing to overlap with yet. The accumulator is 0 whatever it is scaled by.
@@ -252,9 +283,11 @@ Overlapper::State Overlapper::buildFirstTile() {
   Value product = mapping.lookup(step.scores.wait.getResult());
   SmallVector<Value> scores = buildFirstScores(product);
   mapping.map(step.finalScores, scores.front());
-  mapping.map(step.places, ArrayRef(scores).drop_front());
+  mapping.map(step.places, ArrayRef(scores).slice(1, step.places.size()));
   buildWeights(step, mapping);
   clone(step.output.full, mapping);
+  if (mayMissRows())
+    clearFirstTile(scores.back(), mapping);
   clone(step.operand, mapping);
   return {step.init(step.acc), mapping.lookup(step.output.mma.getA()),
           lookupRows(step, mapping), mapping.lookup(step.yielded(step.number))};

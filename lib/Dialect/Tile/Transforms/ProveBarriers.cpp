@@ -112,6 +112,21 @@ static LogicalResult checkPeriod(KernelOp kernel) {
 // Launches
 //===----------------------------------------------------------------------===//
 
+/// Adds the same launches with lengths of all keys, which tensors longer than
+/// that may have. Where rows of a tile may be missing, lengths are read.
+static void addLengths(KernelOp kernel, std::vector<TracedLaunch> &launches) {
+  WalkResult result =
+      kernel.walk([](ClearRowsOp) { return WalkResult::interrupt(); });
+  if (!result.wasInterrupted())
+    return;
+  size_t count = launches.size();
+  for (size_t i = 0; i < count; ++i) {
+    TracedLaunch launch = launches[i];
+    launch.length = launch.keys;
+    launches.push_back(launch);
+  }
+}
+
 /// Launches with every number of tiles up to five turns of the longest ring and
 /// one tile, ragged ones among them, of few rows or few keys.
 static std::vector<TracedLaunch> getLaunches(KernelOp kernel) {
@@ -143,6 +158,7 @@ static std::vector<TracedLaunch> getLaunches(KernelOp kernel) {
       launches.push_back({std::min(keys, 3 * tileM * ctas), keys, 1, block});
     }
   }
+  addLengths(kernel, launches);
   return launches;
 }
 

@@ -50,6 +50,7 @@ private:
   void addPassTurn(PassTurnOp op);
   void addUses(Operation *op, bool isOver);
   void addAccess(Operation *op, Value tile, bool isWrite);
+  LogicalResult addClearRows(ClearRowsOp op);
   void endUses(Operation *op, std::deque<unsigned> &numbers, size_t left);
 
   std::optional<int64_t> lookUp(Value value) const;
@@ -127,7 +128,8 @@ int64_t RoleTracer::getSize(DimOp op) const {
 }
 
 /// What is read: the same wherever it is read. Memory has ascending numbers, as
-/// lists and offsets are: each its last index.
+/// lists and offsets are: each its last index, unless the launch says what
+/// vectors have.
 void RoleTracer::evaluateRead(Operation *op) {
   if (auto lookup = dyn_cast<LookupOp>(op)) {
     auto table = dyn_cast<DenseIntElementsAttr>(lookup.getTable());
@@ -142,6 +144,8 @@ void RoleTracer::evaluateRead(Operation *op) {
   std::optional<int64_t> last = 0;
   if (!indices.empty())
     last = lookUp(indices.back());
+  if (launch.length && indices.size() == 1)
+    last = launch.length;
   if (last && extract.getElement().getType().isIntOrIndex())
     set(extract.getElement(), *last);
 }
@@ -323,6 +327,19 @@ void RoleTracer::endUses(Operation *op, std::deque<unsigned> &numbers,
     add({Kind::Done, op, {}, 0, {}, numbers.front()});
 }
 
+/// Where rows are missing the consumers write a tile, and meet: to copies that
+/// is a read.
+LogicalResult RoleTracer::addClearRows(ClearRowsOp op) {
+  auto rows = lookUp(op.getRows());
+  if (!rows)
+    return refuse(op, "a number of rows");
+  if (*rows >= op.getTile().getType().getRows())
+    return success();
+  addUses(op, /*isOver=*/true);
+  addMeet(op, "the consumers" + inCta(), kernel.getWarps());
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
@@ -335,7 +352,7 @@ static bool hasEvents(Operation *op) {
             isa<MbarrierWaitOp, MbarrierTestOp, MbarrierArriveOp, CopyTmaOp,
                 CopyBulkOp, MmaAsyncOp, MmaWaitOp, TakeTurnOp, PassTurnOp,
                 SyncConsumersOp, ClusterBarrierOp, StoreTmaOp, StoreSharedOp,
-                StoreTransposedOp, WaitStoresOp>(inner);
+                StoreTransposedOp, WaitStoresOp, ClearRowsOp>(inner);
         return isEvent ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -435,6 +452,7 @@ LogicalResult RoleTracer::visit(Operation &op) {
         addUses(op, /*isOver=*/true);
         return success();
       })
+      .Case([&](ClearRowsOp op) { return addClearRows(op); })
       .Case([&](MmaAsyncOp op) {
         products.push_back(nextUse);
         addUses(op, /*isOver=*/false);

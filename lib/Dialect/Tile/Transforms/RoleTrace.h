@@ -25,6 +25,8 @@ struct TracedLaunch {
   int64_t keys = 0;  ///< of the second and the third, the key and the value
   int64_t heads = 1; ///< of the first, the query; others have one
   int64_t block = 0; ///< %ctaid.x of its first CTA
+  /// What a vector in memory has at every place, as lengths; none: its index.
+  std::optional<int64_t> length = std::nullopt;
 };
 
 /// The protocol of one cluster. Persistent CTAs are the only ones of their

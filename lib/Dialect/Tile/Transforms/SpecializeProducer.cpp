@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SpecializeWarps.h"
+#include "TensorMaps.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
@@ -34,10 +35,61 @@ void Specializer::copyOuter(Value round, IRMapping &mapping) {
       MbarrierWaitOp::create(builder, loc, to.empty, constant(0),
                              getPhaseBefore(getParity(round)));
     CopyTmaOp::create(builder, loc, channel.map,
-                      lookup(channel.load.getIndices(), mapping), to.ring,
-                      to.full, constant(0),
+                      lookup(channel.load.getIndices(), mapping),
+                      /*pages=*/ValueRange(), to.ring, to.full, constant(0),
                       /*evict_first=*/true, /*evict_last=*/false, /*ctas=*/1);
   }
+}
+
+/// The page in `column` of the table's row `batch`. What is no number of 31
+/// bits is none of a pool's.
+Value Specializer::readEntry(LoadOp load, Value batch, Value column) {
+  Location loc = load.getLoc();
+  auto type = cast<GlobalType>(load.getTable().getType()).getElementType();
+  SmallVector<Value> at;
+  for (Value index : {batch, column})
+    at.push_back(
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index));
+  Value entry = ExtractOp::create(builder, loc, type, load.getTable(), at);
+  if (type.isInteger(64))
+    entry = arith::MinUIOp::create(
+        builder, loc, entry,
+        arith::ConstantIntOp::create(builder, loc,
+                                     std::numeric_limits<int32_t>::max(), 64));
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    entry);
+}
+
+/// The boxes of the tile at `place`, the indices of `load` and its `rows`. TMA
+/// brings whole tiles, of which consumers know what exists; but of a page
+/// without a row that does, the entry is not read, and the box has zeros.
+Specializer::Boxes Specializer::findBoxes(LoadOp load, ArrayRef<Value> place) {
+  if (!load.getTable())
+    return {SmallVector<Value>(place.take_front(load.getIndices().size())), {}};
+  Location loc = load.getLoc();
+  int64_t page = getPage(load), rows = load.getTile().getType().getRows();
+  Value batch = place[0], head = place[1], row = place[2], count = place[3];
+  Value first = builder.createOrFold<arith::DivUIOp>(loc, row, constant(page));
+  Boxes boxes;
+  boxes.pages.push_back(readEntry(load, batch, first));
+  if (rows <= page) {
+    row = builder.createOrFold<arith::RemUIOp>(loc, row, constant(page));
+    boxes.indices = {head, row};
+    return boxes;
+  }
+  boxes.indices = {head, constant(0)};
+  // The last page with a row stands for those behind it.
+  Value last = arith::SubIOp::create(builder, loc, count, constant(1));
+  last = builder.createOrFold<arith::DivUIOp>(loc, last, constant(page));
+  for (int64_t i = 1; i < rows / page; ++i) {
+    Value inTile = arith::MinUIOp::create(builder, loc, constant(i), last);
+    Value column = arith::AddIOp::create(builder, loc, first, inTile);
+    Value exists = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ugt, count, constant(i * page));
+    boxes.pages.push_back(arith::SelectOp::create(
+        builder, loc, exists, readEntry(load, batch, column), constant(-1)));
+  }
+  return boxes;
 }
 
 /// Starts the copies of tile `number` of the key stream, which is at `count`,
@@ -47,13 +99,15 @@ void Specializer::copyTiles(Value number, Value count, IRMapping &mapping) {
   SmallVector<SmallVector<Value>> places =
       stream.buildIndices(builder, count, mapping);
   for (Channel &channel : streamed) {
+    // A table is read before the wait.
+    Boxes boxes = findBoxes(channel.load, places[channel.number]);
     const Buffer &to = channel.copied;
     Ring ring = locate(number, to.stages);
     MbarrierWaitOp::create(builder, loc, to.empty, ring.stage,
                            getPhaseBefore(ring.parity));
     Value tile = StageOp::create(builder, loc, to.ring, ring.stage);
-    CopyTmaOp::create(builder, loc, channel.map, places[channel.number], tile,
-                      to.full, ring.stage, /*evict_first=*/false,
+    CopyTmaOp::create(builder, loc, channel.map, boxes.indices, boxes.pages,
+                      tile, to.full, ring.stage, /*evict_first=*/false,
                       /*evict_last=*/true, clusterCtas);
     for (const VectorRing &vector : channel.vectors)
       CopyBulkOp::create(builder, loc, vector.source, places[vector.number],

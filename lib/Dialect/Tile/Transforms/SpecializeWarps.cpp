@@ -100,7 +100,7 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
   channel.number = number;
   channel.load = load;
   channel.map = addTensorMap(kernel, load.getSource(), tile,
-                             tile.getRows() / ctas, load.getHeads());
+                             getBoxRows(load) / ctas, load.getHeads());
   for (unsigned i = number + 1; i < loads.size(); ++i) {
     LoadOp vector = loads[i];
     SharedType type = vector.getTile().getType();
@@ -184,7 +184,7 @@ Value Specializer::getPhaseBefore(Value parity) {
 RolesOp Specializer::createRoles() {
   auto [producer, consumer] = family.splitRegisters(
       kernel.getWarps() / family.facts.unitWarps, kRegistersPerSm,
-      /*producerComputes=*/transposes());
+      /*producerComputes=*/transposes() || looksUpPages());
   auto roles = RolesOp::create(builder, kernel.getLoc(), producer,
                                /*all=*/transposes(), consumer);
   roles.getProducer().emplaceBlock();
@@ -249,6 +249,18 @@ void Specializer::guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
     useStage(loads[vector.number], vector.ring);
 }
 
+/// Clears what a product sums over that does not exist. Of other products it
+/// makes columns of their own, which the kernel's masks select away.
+void Specializer::clearMissingRows(MmaOp op) {
+  auto load = op.getB().getDefiningOp<LoadOp>();
+  if (!load || !load.getRows() || op.getTransposeB() ||
+      getConstantIntValue(load.getRows()) == load.getTile().getType().getRows())
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(op);
+  ClearRowsOp::create(builder, op.getLoc(), load.getTile(), load.getRows());
+}
+
 /// Multiplies, and waits for the product.
 void Specializer::convertMma(MmaOp op) {
   OpBuilder::InsertionGuard guard(builder);
@@ -281,6 +293,8 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
   // ptxas loses sight of a number that comes from another loop.
   if (tiles || stream.loops.size() > kFollowedLoops)
     ring.stage = agree(ring.stage);
+  for (MmaOp op : counting.getOps<MmaOp>())
+    clearMissingRows(op);
   // The loads of each loop are in the order of the channels.
   SmallVector<LoadOp> loads(counting.getOps<LoadOp>());
   for (const Channel &channel : streamed)
@@ -434,12 +448,7 @@ static std::string findObstacle(KernelOp kernel, const Family &family) {
     }
     if (auto load = dyn_cast<LoadOp>(op);
         load && !load.getTile().getType().isVector())
-      if (load.getSource().getType().getRank() != 4 ||
-          load.getIndices().size() != 3 ||
-          !isa<BlockArgument>(load.getSource()) ||
-          load.getTile().getType().getRows() > 256)
-        text << "expected tiles of at most 256 whole rows of 4-dimensional "
-                "operands";
+      text << findTmaObstacle(load);
     return WalkResult::advance();
   });
   return reason;

@@ -84,12 +84,23 @@ private:
       return channel.isTransposed();
     });
   }
+  bool looksUpPages() const {
+    return llvm::any_of(streamed, [](const Channel &channel) {
+      return LoadOp(channel.load).getTable() != nullptr;
+    });
+  }
   RolesOp createRoles();
   void buildProducer(RolesOp roles);
   void copyOuter(mlir::Value round, mlir::IRMapping &mapping);
   mlir::Value copyStream(mlir::Value number, mlir::IRMapping &mapping);
   void copyTiles(mlir::Value number, mlir::Value count,
                  mlir::IRMapping &mapping);
+  /// Where the boxes of a tile are: the indices of `copy_tma`, and its pages.
+  struct Boxes {
+    llvm::SmallVector<mlir::Value> indices, pages;
+  };
+  Boxes findBoxes(LoadOp load, llvm::ArrayRef<mlir::Value> place);
+  mlir::Value readEntry(LoadOp load, mlir::Value batch, mlir::Value column);
   void transposeTiles(mlir::Value numberAfter);
   void byOneThread(llvm::function_ref<void()> build);
   void moveToConsumer(RolesOp roles);
@@ -101,6 +112,7 @@ private:
   void convertLoop(mlir::scf::ForOp loop, mlir::Value &number);
   void guardStage(const Channel &channel, llvm::ArrayRef<LoadOp> loads,
                   const Ring &ring);
+  void clearMissingRows(MmaOp op);
   void convertMma(MmaOp op);
   Ring locate(mlir::Value number, int64_t ringStages);
   mlir::Value getParity(mlir::Value round);

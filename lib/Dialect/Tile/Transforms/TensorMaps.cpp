@@ -6,6 +6,8 @@
 
 #include "TensorMaps.h"
 
+#include "attn/Schedule/Constraints.h"
+
 using namespace mlir;
 using namespace attn::tile;
 
@@ -21,4 +23,27 @@ Value attn::tile::addTensorMap(KernelOp kernel, Value tensor, SharedType tile,
   kernel.setMappedHeads(mappedHeads);
   return kernel.getBody().addArgument(TensorMapType::getFor(tile, rows),
                                       tensor.getLoc());
+}
+
+int64_t attn::tile::getPage(LoadOp load) {
+  return load.getSource().getType().getShape()[2];
+}
+
+int64_t attn::tile::getBoxRows(LoadOp load) {
+  int64_t rows = load.getTile().getType().getRows();
+  return load.getTable() ? std::min(rows, getPage(load)) : rows;
+}
+
+std::string attn::tile::findTmaObstacle(LoadOp load) {
+  int64_t rows = load.getTile().getType().getRows();
+  if (load.getSource().getType().getRank() != 4 ||
+      load.getIndices().size() != 3 || !isa<BlockArgument>(load.getSource()) ||
+      rows > 256)
+    return "expected tiles of at most 256 whole rows of 4-dimensional operands";
+  if (load.getTable() && !attn::fitsPages(rows, getPage(load)))
+    return "expected tiles of " + std::to_string(rows) +
+           " rows to be up to 8 pages of a multiple of 8 rows, or a part of "
+           "one, got pages of " +
+           std::to_string(getPage(load));
+  return "";
 }

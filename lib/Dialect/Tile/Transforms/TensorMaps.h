@@ -17,6 +17,15 @@ namespace attn::tile {
 mlir::Value addTensorMap(KernelOp kernel, mlir::Value tensor, SharedType tile,
                          int64_t rows, int64_t heads = 1);
 
+/// Rows of a page of what `load` reads.
+int64_t getPage(LoadOp load);
+
+/// Rows of a tile that are brought together: those of a page, if it has fewer.
+int64_t getBoxRows(LoadOp load);
+
+/// Why TMA cannot bring the tile of `load`; empty if it can.
+std::string findTmaObstacle(LoadOp load);
+
 } // namespace attn::tile
 
 #endif // LIB_DIALECT_TILE_TRANSFORMS_TENSORMAPS_H

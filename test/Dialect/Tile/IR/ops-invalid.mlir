@@ -209,6 +209,28 @@ attn_tile.kernel @multicast(%map: !attn_tile.tensor_map<8x64xf16, swizzle = 128>
 
 // -----
 
+attn_tile.kernel @pages(%map: !attn_tile.tensor_map<8x64xf16, swizzle = 128>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc : !attn_tile.shared<24x64xf16, swizzle = 128>
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
+  // expected-error @below {{expected pages to divide the tile's 24 rows, of one CTA, into multiples of 8, got 2 with ctas = 1}}
+  attn_tile.copy_tma %map[%c0, %c0] pages(%c0, %c0) to %t, %full[%c0] : !attn_tile.tensor_map<8x64xf16, swizzle = 128> to !attn_tile.shared<24x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @pages_of_batches(%map: !attn_tile.tensor_map<8x64xf16, swizzle = 128>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc : !attn_tile.shared<16x64xf16, swizzle = 128>
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
+  // expected-error @below {{expected the number of indices to be 2, got 3}}
+  attn_tile.copy_tma %map[%c0, %c0, %c0] pages(%c0, %c0) to %t, %full[%c0] : !attn_tile.tensor_map<8x64xf16, swizzle = 128> to !attn_tile.shared<16x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
 attn_tile.kernel @eviction(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) {
   %c0 = arith.constant 0 : index
   %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>

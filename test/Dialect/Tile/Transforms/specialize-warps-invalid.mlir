@@ -20,6 +20,18 @@ attn_tile.kernel @warps(%k: !attn_tile.global<?x?x?x64xf16>) warps(2) attributes
 
 // -----
 
+// expected-error @below {{expected tiles of 64 rows to be up to 8 pages of a multiple of 8 rows, or a part of one, got pages of 48}}
+attn_tile.kernel @pages(%k: !attn_tile.global<?x?x48x64xf16>, %t: !attn_tile.global<?x?xi32>) warps(4) attributes {schedule = #attn.schedule<mma = "wgmma">} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  scf.for %n = %c0 to %c64 step %c64 {
+    %kt = attn_tile.load %k[%c0, %c0, %n] pages(%t : !attn_tile.global<?x?xi32>) rows(%c64) : !attn_tile.global<?x?x48x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  }
+  attn_tile.return
+}
+
+// -----
+
 // expected-error @below {{expected tiles of at most 256 whole rows of 4-dimensional operands}}
 attn_tile.kernel @rank(%k: !attn_tile.global<?x64xf16>) warps(4) attributes {schedule = #attn.schedule<mma = "wgmma">} {
   %c0 = arith.constant 0 : index

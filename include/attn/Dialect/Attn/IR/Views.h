@@ -8,6 +8,7 @@
 #define ATTN_DIALECT_ATTN_IR_VIEWS_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Schedule/Family.h"
 
 namespace attn {
 
@@ -39,6 +40,21 @@ template <typename OpTy>
 bool readsByRow(OpTy op) {
   return op.getKeyLengths() || getPages(op.getKey()) || getPages(op.getValue());
 }
+
+/// Where the keys and values of an attention are.
+struct KeyStorage {
+  mlir::Value key, value, lengths;
+
+  template <typename OpTy>
+  static KeyStorage of(OpTy op) {
+    return {op.getKey(), op.getValue(), op.getKeyLengths()};
+  }
+
+  /// Why TMA cannot bring tiles of `tileN` of them, or with 0 of any, to
+  /// products of `family`; empty if it can, or if the family's tiles come
+  /// otherwise.
+  std::string findTmaObstacle(const Family &family, int64_t tileN = 0) const;
+};
 
 } // namespace attn
 

@@ -209,7 +209,8 @@ def PassTurnOp : AttnTile_Op<"pass_turn", [
   let assemblyFormat = "$warpgroup attr-dict";
 }
 
-def CopyTmaOp : AttnTile_Op<"copy_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
+def CopyTmaOp : AttnTile_Op<"copy_tma", [
+    MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "start copying a tile from global to shared memory by TMA";
   let description = [{
     The rows [row, row + rows) and all columns of the matrix at the leading
@@ -220,6 +221,9 @@ def CopyTmaOp : AttnTile_Op<"copy_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
     `ctas` = C > 1 each CTA of a cluster of C brings that part of the rows whose
     number is its rank, 1/C of them, to all of them (multicast): each announces the
     whole tile at its own barrier, and may start when the place is free in all.
+    With `pages` the tile has as many parts of the same rows, each those from
+    `row` on of the matrix at `(page, h)`, indices being `(h, row)`; a part of
+    what is no page of the source is filled with 0.
 
     Example:
     ```mlir
@@ -227,15 +231,19 @@ def CopyTmaOp : AttnTile_Op<"copy_tma", [MemoryEffects<[MemRead, MemWrite]>]> {
         : !attn_tile.tensor_map<64x64xf16, swizzle = 128>
           to !attn_tile.shared<64x128xf16, swizzle = 128>,
           !attn_tile.mbarrier<2, arrivals = 1>
+    attn_tile.copy_tma %pool[%h, %row] pages(%p0, %p1) to %kt, %full[%stage]
+        : !attn_tile.tensor_map<32x64xf16, swizzle = 128>
+          to !attn_tile.shared<64x128xf16, swizzle = 128>,
+          !attn_tile.mbarrier<2, arrivals = 1>
     ```
   }];
   let arguments = (ins AttnTile_TensorMap:$source, Variadic<Index>:$indices,
-                       AttnTile_Shared:$tile, AttnTile_Mbarrier:$barrier,
+                       Variadic<Index>:$pages, AttnTile_Shared:$tile, AttnTile_Mbarrier:$barrier,
                        Index:$stage, UnitAttr:$evict_first,
                        UnitAttr:$evict_last,
                        DefaultValuedAttr<I64Attr, "1">:$ctas);
   let assemblyFormat = [{
-    $source `[` $indices `]` `to` $tile `,` $barrier `[` $stage `]`
+    $source `[` $indices `]` (`pages` `(` $pages^ `)`)? `to` $tile `,` $barrier `[` $stage `]`
     (`evict_first` $evict_first^)? (`evict_last` $evict_last^)? attr-dict
     `:` type($source) `to` type($tile) `,` type($barrier)
   }];

@@ -4,7 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Queries that are turned or normalised where their tile is, in shared memory.
+// Queries that are turned or normalised where their tile is, in shared memory,
+// and values behind a length.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,6 +73,26 @@ def StoreElementOp : AttnTile_Op<"store_element", [MemoryEffects<[MemWrite]>,
   let assemblyFormat = [{
     $value `,` $tile `[` $row `,` $col `]` attr-dict `:` type($tile)
   }];
+}
+
+def ClearRowsOp : AttnTile_Op<"clear_rows", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "zeros in the rows of a tile that do not exist";
+  let description = [{
+    The warps that compute write 0 to the rows of a 16-bit tile from number `rows` on, and
+    meet: a product that one of them starts behind this op has the zeros (PTX ISA,
+    "fence.proxy"). All of them have the same `rows`; where every row exists
+    nothing is written, and nobody waits. What TMA brings of rows behind a length
+    may be NaN, and 0 * NaN is NaN.
+
+    Example:
+    ```mlir
+    attn_tile.clear_rows %vt from %left : !attn_tile.shared<64x128xf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$tile, Index:$rows);
+  let assemblyFormat = "$tile `from` $rows attr-dict `:` type($tile)";
+  let hasVerifier = 1;
 }
 
 #endif // ATTN_DIALECT_TILE_IR_TILEROWOPS_TD

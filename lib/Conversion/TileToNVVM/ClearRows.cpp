@@ -1,0 +1,74 @@
+//===- ClearRows.cpp - Zeros where no row exists ----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The rows of a panel follow each other (TileTypes.td, SharedType), and a
+// swizzle permutes chunks of a row: rows from one on are one range of bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+namespace {
+
+constexpr int64_t kStoreBytes = 16;
+
+struct ClearRowsLowering : TileOpLowering<ClearRowsOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(ClearRowsOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    Value rows = index.toI32(adaptor.getRows().front());
+    Value isShort =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, rows,
+                              index.i32(op.getTile().getType().getRows()));
+    auto guarded = scf::IfOp::create(rewriter, loc, isShort);
+    rewriter.setInsertionPointToStart(guarded.thenBlock());
+    clearPanels(op, adaptor.getTile().front(), rows, rewriter);
+    fenceSharedWrites(rewriter, loc);
+    syncConsumers(rewriter, loc, getWarps());
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  /// The threads take chunks in turn, the same of every panel.
+  void clearPanels(ClearRowsOp op, Value tile, Value rows,
+                   ConversionPatternRewriter &rewriter) const {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    SharedType type = op.getTile().getType();
+    int64_t panelBytes = type.getRows() * type.getSwizzle();
+    Value first = index.add(index.mul(rows, type.getSwizzle()),
+                            index.mul(index.thread(), kStoreBytes));
+    auto loop = scf::ForOp::create(rewriter, loc, first, index.i32(panelBytes),
+                                   index.i32(getWarps() * 32 * kStoreBytes));
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPointToStart(loop.getBody());
+    auto chunk = VectorType::get(kStoreBytes / 4, rewriter.getI32Type());
+    Value zeros = LLVM::ZeroOp::create(rewriter, loc, chunk);
+    Value place = index.offset(tile, loop.getInductionVar());
+    for (int64_t panel = 0; panel < type.getCols() / type.getPanelCols();
+         ++panel)
+      LLVM::StoreOp::create(rewriter, loc, zeros,
+                            index.offset(place, panel * panelBytes),
+                            kStoreBytes);
+  }
+};
+
+} // namespace
+
+void attn::tile::populateClearRowsPatterns(TypeConverter &converter,
+                                           RewritePatternSet &patterns) {
+  patterns.add<ClearRowsLowering>(converter, patterns.getContext());
+}

@@ -1,0 +1,51 @@
+// Keys that end at their lengths have kernels of wgmma; of tcgen05, of 8 bits and of pages that are too small for TMA those of mma_sync are
+// taken, which a warning says.
+// RUN: attn-opt %s --split-input-file --attn-select-schedule=target=sm_90a --verify-diagnostics
+// RUN: attn-opt %s --split-input-file --attn-select-schedule=target=sm_90a 2>/dev/null | FileCheck %s
+// RUN: attn-opt %s --split-input-file --attn-select-schedule=target=sm_100a 2>&1 | FileCheck %s --check-prefix=TENSOR
+// TENSOR: warning: falls back from tcgen05 to the mma_sync kernels of sm_80: keys end at their lengths or are in pages, and nothing clears what products in tensor memory read behind them
+
+// CHECK-LABEL: func.func @lengths
+// CHECK: attn.attention
+// CHECK-SAME: mma = "wgmma"
+func.func @lengths(%q: tensor<2x8x512x128xf16>, %k: tensor<2x2x1024x128xf16>, %n: tensor<2xi32>) -> tensor<2x8x512x128xf16> {
+  %o = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>)
+      : tensor<2x8x512x128xf16>, tensor<2x2x1024x128xf16>, tensor<2x2x1024x128xf16> -> tensor<2x8x512x128xf16>
+  return %o : tensor<2x8x512x128xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @bytes
+// CHECK: mma = "mma_sync"
+func.func @bytes(%q: tensor<2x8x512x128xf8E4M3FN>, %k: tensor<2x2x1024x128xf8E4M3FN>, %n: tensor<2xi32>) -> tensor<2x8x512x128xbf16> {
+  // expected-warning @below {{falls back from wgmma to the mma_sync kernels of sm_80: keys end at their lengths or are in pages, and nothing clears values of 8 bits behind them}}
+  %o = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>)
+      : tensor<2x8x512x128xf8E4M3FN>, tensor<2x2x1024x128xf8E4M3FN>, tensor<2x2x1024x128xf8E4M3FN> -> tensor<2x8x512x128xbf16>
+  return %o : tensor<2x8x512x128xbf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @pages
+// CHECK: mma = "mma_sync"
+func.func @pages(%q: tensor<2x8x512x128xf16>, %p: tensor<?x2x12x128xf16>, %t: tensor<2x99xi32>) -> tensor<2x8x512x128xf16> {
+  %k = attn.paged %p[%t] : tensor<?x2x12x128xf16>[tensor<2x99xi32>] -> tensor<2x2x1188x128xf16>
+  // expected-warning @below {{falls back from wgmma to the mma_sync kernels of sm_80: TMA brings tiles of up to 8 pages of a multiple of 8 keys, or a part of one, and pages have 12}}
+  %o = attn.attention %q, %k, %k
+      : tensor<2x8x512x128xf16>, tensor<2x2x1188x128xf16>, tensor<2x2x1188x128xf16> -> tensor<2x8x512x128xf16>
+  return %o : tensor<2x8x512x128xf16>
+}
+
+// -----
+
+// Tiles are made of pages of 32 keys.
+// CHECK-LABEL: func.func @pages_of_32
+// CHECK: attn.attention
+// CHECK-SAME: mma = "wgmma", tile_m = 128, tile_n = {{64|96|128|160}},
+func.func @pages_of_32(%q: tensor<2x8x2048x128xf16>, %p: tensor<?x2x32x128xf16>, %t: tensor<2x99xi32>) -> tensor<2x8x2048x128xf16> {
+  %k = attn.paged %p[%t] : tensor<?x2x32x128xf16>[tensor<2x99xi32>] -> tensor<2x2x3168x128xf16>
+  %o = attn.attention %q, %k, %k
+      : tensor<2x8x2048x128xf16>, tensor<2x2x3168x128xf16>, tensor<2x2x3168x128xf16> -> tensor<2x8x2048x128xf16>
+  return %o : tensor<2x8x2048x128xf16>
+}
