@@ -228,7 +228,7 @@ static Options getOptionsOfCall(const Options &options, size_t number) {
   if (number == 0)
     return own;
   for (std::string *file : {&own.report, &own.trace})
-    if (!file->empty())
+    if (!file->empty() && *file != "-")
       *file += "." + std::to_string(number);
   return own;
 }

@@ -28,9 +28,14 @@ static sim::RunOptions makeRunOptions(const Options &options) {
   return run;
 }
 
+/// "-" is standard output.
 static bool writeText(const std::string &path, const std::string &text) {
   if (path.empty())
     return true;
+  if (path == "-") {
+    llvm::outs() << text;
+    return true;
+  }
   std::error_code code;
   llvm::raw_fd_ostream file(path, code);
   if (!code) {

@@ -113,7 +113,8 @@ Result<SweepPoint> runSweepPoint(const SweepRange &range, int64_t value,
   if (!problem)
     return Error{problem.error()};
   SweepPoint point = {value, *problem, target, std::nullopt, ""};
-  SelectorOptions emitted{getGeneratorFeatures(*problem, target)};
+  SelectorOptions emitted;
+  emitted.features = getGeneratorFeatures(*problem, target);
   Result<Selection> selection =
       selectSchedule(*problem, target, overrides, emitted);
   if (selection)

@@ -14,6 +14,8 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace attn::tile;
 
