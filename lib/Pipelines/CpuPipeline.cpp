@@ -65,8 +65,9 @@ static void buildBufferStage(OpPassManager &pm) {
   pm.addPass(createConvertGraphToBufferizable());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createConvertTensorToLinalgPass());
-  // Of equal tensors CSE makes one, and bufferization takes parts of it that are
-  // written apart for no conflict: two attentions would share an accumulator.
+  // Of equal tensors CSE makes one, and bufferization takes parts of it that
+  // are written apart for no conflict: two attentions would share an
+  // accumulator.
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -76,13 +76,13 @@ class Direct(unittest.TestCase):
                 self.assertEqual(out.values(), expected)
 
     def test_other_sizes_need_no_other_kernel(self):
-        """But for one row, for up to 16, 32 and 64, and for up to 16, 32 and 64 keys."""
-        for rows, kernels in (((65, 70, 200), 1), ((33, 64), 2), ((17, 20, 32), 3), ((2, 16), 4), ((1, 1), 5)):
+        """But for one row and two, for up to 4, 16, 32 and 64, and for up to 16, 32 and 64 keys."""
+        for rows, kernels in (((65, 70, 200), 1), ((33, 64), 2), ((17, 20, 32), 3), ((5, 16), 4), ((3, 4), 5), ((2, 2), 6), ((1, 1), 7)):
             for m, (b, hq, hkv, n) in zip(rows, ((1, 1, 1, 66), (2, 4, 2, 133), (1, 3, 1, 70))):
                 k = ramp(b, hkv, n, 32)
                 attn_mlir.attention(ramp(b, hq, m, 32), k, k, causal=True)
                 self.assertEqual(functional.direct.cache_info().currsize, kernels)
-        for keys, kernels in ((4, 6), (16, 6), (17, 7), (64, 8), (33, 8)):
+        for keys, kernels in ((4, 8), (16, 8), (17, 9), (64, 10), (33, 10)):
             k = ramp(1, 1, keys, 32)
             attn_mlir.attention(ramp(1, 1, 70, 32), k, k, causal=True)
             self.assertEqual(functional.direct.cache_info().currsize, kernels)
