@@ -73,7 +73,7 @@ def get_trips(one):
 
 
 def write_body(kind, attention, plain, results, pools=()):
-    """The function's body: `attention` alone, in a branch with the attention `plain` in the other, in a loop over the query, or in a parallel loop.
+    """The function's body: `attention` alone, behind the attention `plain`, in a branch with that in the other, in a loop over the query, or in a parallel loop.
 
     `results` are types; an attention is the text behind its name, with `%q` for the query, whose type is QUERY. `pools` are names
     and types that are returned behind.
@@ -83,28 +83,31 @@ def write_body(kind, attention, plain, results, pools=()):
     begin, end = f"  {names[0]} = ", f"  return {returned[0]} : {returned[1]}\n"
     if kind == "alone":
         return begin + attention + end
+    if kind == "twice":  # the output of the first is returned behind
+        first = names[1].split(",")[0].replace("%o", "%one")
+        return f"  {names[0].replace('%o', '%one')} = {plain}{begin}{attention}  return {returned[0]}, {first} : {returned[1]}, {results[0]}\n"
     if kind == "for":
         bounds = "  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %c2 = arith.constant 2 : index\n"
         return (
-            f"{bounds}{begin}scf.for %t = %c0 to %c2 step %c1 iter_args(%x = %q) -> {types} {{\n"
-            f"    %y = {attention.replace('%q,', '%x,', 1)}    scf.yield %y : {types}\n  }}\n{end}"
+            f"{bounds}{begin}scf.for %t = %c0 to %c2 step %c1 iter_args(%one = %q) -> {types} {{\n"
+            f"    %two = {attention.replace('%q,', '%one,', 1)}    scf.yield %two : {types}\n  }}\n{end}"
         )
     if kind == "forall":  # of a static type
         one, all_trips = results[0], get_trips(results[0])
         *extents, _ = one[len("tensor<"):-1].split("x")
         return (
-            f"  %e = tensor.empty() : {all_trips}\n{begin}scf.forall (%t) in ({TRIPS}) shared_outs(%x = %e) -> {all_trips} {{\n"
-            f"    %y = {attention}    scf.forall.in_parallel {{\n      tensor.parallel_insert_slice %y into %x[%t, 0, 0, 0, 0] "
+            f"  %e = tensor.empty() : {all_trips}\n{begin}scf.forall (%t) in ({TRIPS}) shared_outs(%one = %e) -> {all_trips} {{\n"
+            f"    %two = {attention}    scf.forall.in_parallel {{\n      tensor.parallel_insert_slice %two into %one[%t, 0, 0, 0, 0] "
             f"[1, {', '.join(extents)}] [1, 1, 1, 1, 1] : {one} into {all_trips}\n    }}\n  }}\n  return %o : {all_trips}\n"
         )
     test = "  %c2 = arith.constant 2 : index\n  %dim = tensor.dim %q, %c2 : QUERY\n  %c5 = arith.constant 64 : index\n"
     test += "  %test = arith.cmpi slt, %dim, %c5 : index\n"
     if kind == "if":
         parts = [f"    {names[0]} = {part}    scf.yield {names[1]} : {types}\n" for part in (attention, plain)]
-        parts = [part.replace("%o", name) for part, name in zip(parts, ("%x", "%y"))]
+        parts = [part.replace("%o", name) for part, name in zip(parts, ("%one", "%two"))]
         return f"{test}{begin}scf.if %test -> ({types}) {{\n{parts[0]}  }} else {{\n{parts[1]}  }}\n{end}"
     parts = [f"  {names[0]} = {part}  cf.br ^end({names[1]} : {types})\n" for part in (attention, plain)]
-    parts = [part.replace("%o", name) for part, name in zip(parts, ("%x", "%y"))]
+    parts = [part.replace("%o", name) for part, name in zip(parts, ("%one", "%two"))]
     results = ", ".join(f"%r{i}: {result}" for i, result in enumerate(results))
     values = ", ".join(f"%r{i}" for i in range(len(names[1].split(","))))
     return (
@@ -244,11 +247,12 @@ def write_case(rng, folder, gradients=False):
     if not gradients:
         loop = ["for"] * (results == [types["q"]]) + ["forall"] * (is_static and not has_lse)
         name, beside = rng.choice(NAMES), BESIDE[rng.choice(list(BESIDE))]
-        around = "alone" if appends else rng.choice(["alone"] * 5 + ["if", "branch"] + loop)
+        around = "alone" if appends else rng.choice(["alone"] * 5 + ["if", "branch", "twice"] + loop)
     returned = appends.returned if appends else []
     body = write_body(around, attention, f"attn.attention %q, %k, %v{signature}", results, returned)
     if around == "forall":
         results = [get_trips(results[0])]
+    results += [types["o"]] * (around == "twice")
     results += [kind for _, kind in returned]
     text = f"{beside}func.func @{name}({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{weights.before}{views}{body}}}\n".replace("QUERY", types["q"])
     for dim in sizes:
