@@ -16,6 +16,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace attn;
 
@@ -58,6 +60,8 @@ struct FoldOperandScale : OpRewritePattern<AttentionOp> {
       if (!scaled)
         continue;
       double scale = op.getScaleValue() * scaled->second;
+      if (!std::isfinite(scale))
+        continue;
       rewriter.modifyOpInPlace(op, [&] {
         operand->set(scaled->first);
         op.setScaleAttr(rewriter.getF64FloatAttr(scale));
@@ -87,6 +91,8 @@ struct FoldScoreModScale : OpRewritePattern<AttentionOp> {
       factor = scaled->second;
     }
     double scale = op.getScaleValue() * factor;
+    if (!std::isfinite(scale))
+      return rewriter.notifyMatchFailure(op, "the scale would not be finite");
     rewriter.modifyOpInPlace(op, [&] {
       removeRegion(rewriter, op.getScoreMod());
       op.setScaleAttr(rewriter.getF64FloatAttr(scale));

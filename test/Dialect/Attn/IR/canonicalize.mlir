@@ -71,3 +71,17 @@ func.func @names(%q: !t, %k: !t, %v: !t) -> (!t, !t) {
   %p = attn.attention %q, %k, %v mask_mod sliding_window(3, 0) : !t, !t, !t -> !t
   return %o, %p : !t, !t
 }
+
+// A scale is finite: an infinite factor stays in the region.
+// CHECK-LABEL: @infinite
+// CHECK: arith.mulf
+// CHECK-NOT: scale(
+func.func @infinite(%q: !t, %k: !t, %v: !t) -> !t {
+  %infinity = arith.constant 0x7F800000 : f32
+  %o = attn.attention %q, %k, %v
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %t = arith.mulf %s, %infinity : f32
+        attn.yield %t : f32
+      } : !t, !t, !t -> !t
+  return %o : !t
+}
