@@ -65,9 +65,10 @@ static void buildBufferStage(OpPassManager &pm) {
   pm.addPass(createConvertGraphToBufferizable());
   pm.addPass(createConvertElementwiseToLinalgPass());
   pm.addPass(createConvertTensorToLinalgPass());
-  // Of equal tensors CSE makes one, and bufferization takes parts of it that
-  // are written apart for no conflict: two attentions would share an
-  // accumulator.
+  // Of equal tensors CSE makes one. Where vector.transfer_write has written its
+  // rows twice, by columns [0, 32) and [32, 48), one-shot bufferization (MLIR
+  // 22) misses that the second [0, 32) is followed by a read of what [32, 48)
+  // was before: two attentions would share an accumulator.
   pm.addPass(bufferization::createEmptyTensorToAllocTensorPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -4,9 +4,10 @@
 
 FOLDER has the programs; with -DATTN_SANITIZE=ON also wrong reads and undefined behaviour end a program. Inputs are the
 .mlir files of the test suite, what attn-opt makes of them at each stage, PTX with its manifest, and the other files
-that the programs read (files.py). Case I of seed N is always the same input and command, while the tests are the same. A failing input is kept beside the message, which has
-the command that repeats it. With --batch K, each case is K modules through one process of attn-opt, which is twenty
-times as fast: by the stages, passes in any order and the CPU pipeline only. Numbers of cases are then modules.
+that the programs read (files.py). Case I of seed N is always the same input and command, while the tests are the same.
+A failing input is kept beside the message, which has the command that repeats it. With --batch K, each case is K modules
+through one process of attn-opt, which is twenty times as fast: by the stages, passes in any order and the CPU pipeline
+only. What is printed are then modules, K for each of --cases.
 
 attn-opt and attn-run turn a crash into exit code 70 and a stack trace. A crash inside MLIR with no code of this
 project between it and the parser or the pass manager is MLIR's own: it is counted, but fails nothing. Nor does a

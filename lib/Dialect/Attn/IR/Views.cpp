@@ -48,8 +48,7 @@ std::string KeyStorage::findTmaObstacle(const Family &family,
       int64_t page = pages.getPool().getType().getDimSize(kSequence);
       if (!fitsPages(tileN ? tileN : page, page))
         return "TMA brings tiles of up to 8 pages of a multiple of 8 keys, or "
-               "a "
-               "part of one, and pages have " +
+               "a part of one, and pages have " +
                std::to_string(page);
     }
   if (!isPaged && !lengths)

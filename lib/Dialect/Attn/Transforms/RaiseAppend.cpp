@@ -137,7 +137,8 @@ static bool areTogether(tensor::InsertSliceOp first,
 // Lengths
 //===----------------------------------------------------------------------===//
 
-/// Of more rows a kernel that reads whole tiles may be better than lengths.
+/// Of more rows the mask alone skips the same tiles, and not all families have
+/// kernels with lengths.
 static constexpr int64_t kMostRows = 16;
 
 namespace {

@@ -68,7 +68,8 @@ def AppendOp : Attn_Op<"append", [
     [B, Hkv, N, D] is a pool with a page for each batch.
 
     The destination style says that a pool is written in place, not copied. On a
-    GPU a kernel of its own does it, before the attention that reads the pool.
+    GPU a kernel of its own does it, before the attention that reads the pool, and
+    turns and normalises new rows where `attn.rotary` and `attn.qk_norm` made them.
 
     Example:
     ```mlir

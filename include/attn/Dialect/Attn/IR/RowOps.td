@@ -46,8 +46,9 @@ def RotaryOp : Attn_RowOp<"rotary", [
 
     `transposed` gives the gradient: pairs turned back.
 
-    Computed in f32 (f64), and rounded once. A kernel before that of the attention
-    writes turned queries and keys on a GPU.
+    Computed in f32 (f64), and rounded once. On a GPU a kernel before that of the
+    attention writes turned queries and keys, that of `attn.append` new rows that
+    it appends.
 
     Example:
     ```mlir
