@@ -308,7 +308,7 @@ def find_fault(command, text):
     if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return ("slow" if "attn-opt" not in command[0] else "no end in time"), None
     errors = result.stderr.decode(errors="replace")
-    if result.returncode == CRASH_CODE and is_upstream(errors):
+    if (result.returncode == CRASH_CODE or "AddressSanitizer" in errors) and is_upstream(errors):
         return "upstream", result.returncode
     if result.returncode < 0 or result.returncode >= CRASH_CODE or is_watched_fault(errors):
         return f"crash, code {result.returncode}:\n{errors[:3000]}", result.returncode

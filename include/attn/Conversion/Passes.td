@@ -206,7 +206,8 @@ def ConvertGraphToBufferizable
   let description = [{
     - `tensor.concat` becomes insertions of slices; `linalg.softmax` and other
       aggregates become their parts; a `tensor.expand_shape` into several
-      dynamic sizes becomes a `tensor.reshape`.
+      dynamic sizes becomes a `tensor.reshape`; strides of slices are 1 where
+      their sizes are.
     - Public functions keep their arguments as they are
       (`bufferization.writable = false`, unless they have that attribute) and get a C interface
       (`llvm.emit_c_interface`), as external functions do.

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace attn {
 #define GEN_PASS_DEF_CONVERTGRAPHTOBUFFERIZABLE
@@ -70,6 +71,22 @@ struct ReshapeDynamicExpansion : OpRewritePattern<tensor::ExpandShapeOp> {
 };
 } // namespace
 
+/// A slice of one index has stride 1 there: upstream's SubViewOp (MLIR 22) tells
+/// by strides which of the sizes of 1 a rank-reducing slice drops, and reads
+/// memory that is not its own where two of them fit.
+template <typename SliceOp> static void setUnitStrides(SliceOp op) {
+  SmallVector<int64_t> strides(op.getStaticStrides());
+  SmallVector<Value> dynamicStrides;
+  for (auto [dim, size] : llvm::enumerate(op.getStaticSizes())) {
+    if (size == 1)
+      strides[dim] = 1;
+    else if (op.isDynamicStride(dim))
+      dynamicStrides.push_back(op.getDynamicStride(dim));
+  }
+  op.setStaticStrides(strides);
+  op.getStridesMutable().assign(dynamicStrides);
+}
+
 /// The caller's buffers are inputs only, unless they say otherwise, and calls
 /// into the module and out of it go through the C interface.
 static void fixInterface(func::FuncOp function) {
@@ -101,6 +118,12 @@ struct ConvertGraphToBufferizablePass
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     patterns.add<ReshapeDynamicExpansion>(&getContext());
     walkAndApplyPatterns(module, std::move(patterns));
+    module.walk([](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<tensor::ExtractSliceOp, tensor::InsertSliceOp,
+                tensor::ParallelInsertSliceOp>(
+              [](auto slice) { setUnitStrides(slice); });
+    });
     module.walk(fixInterface);
   }
 };

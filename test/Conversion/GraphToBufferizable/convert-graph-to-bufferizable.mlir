@@ -45,3 +45,17 @@ func.func @expand(%a: tensor<?xf32>, %m: index, %n: index)
 func.func private @helper(%a: tensor<2xf32>) -> tensor<2xf32> {
   return %a : tensor<2xf32>
 }
+
+// Two sizes are 1: which one a slice drops is told by strides later.
+
+// CHECK-LABEL: func @strides
+// CHECK: tensor.extract_slice %arg0[%arg2, 0, 0] [1, 1, %arg3] [1, 1, 2] : tensor<9x1x8xf32> to tensor<1x?xf32>
+// CHECK: tensor.insert_slice %{{.+}} into %arg1[0, %arg2, 0] [1, 1, %arg3] [1, 1, %arg3] : tensor<1x?xf32> into tensor<1x9x8xf32>
+func.func @strides(%a: tensor<9x1x8xf32>, %b: tensor<1x9x8xf32>, %i: index, %n: index)
+    -> tensor<1x9x8xf32> {
+  %0 = tensor.extract_slice %a[%i, 0, 0] [1, 1, %n] [7, 1, 2]
+      : tensor<9x1x8xf32> to tensor<1x?xf32>
+  %1 = tensor.insert_slice %0 into %b[0, %i, 0] [1, 1, %n] [1, %n, %n]
+      : tensor<1x?xf32> into tensor<1x9x8xf32>
+  return %1 : tensor<1x9x8xf32>
+}
