@@ -2,8 +2,8 @@
 """Compiled kernels on disk, found by what they were made from.
 
 An entry is a folder named by the digest of its key. It appears by a rename, whole or not at all, so any number of
-processes may look up, insert and prune at once; at worst one compiles what another has just compiled. What an entry
-holds is checked against a digest when it is read. When the entries exceed the limit, those not used for longest go.
+processes may look up, insert and prune at once; at worst one compiles what another has just compiled. Threads of one
+process never do. What an entry holds is checked against a digest when it is read. When the entries exceed the limit, those not used for longest go.
 
     ATTN_CACHE_DIR     where (default: $XDG_CACHE_HOME/attn-mlir, or ~/.cache/attn-mlir)
     ATTN_CACHE_BYTES   limit (default: 256 MiB); 0 keeps nothing
@@ -16,10 +16,12 @@ import hashlib
 import os
 import shutil
 import tempfile
+import threading
 import time
 import warnings
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Mapping, Optional
+from typing import Callable, Mapping, Optional
 
 DEFAULT_BYTES = 256 << 20
 DIGEST = "digest"
@@ -27,6 +29,21 @@ DIGEST = "digest"
 STALE_SECONDS = 3600
 
 Files = Mapping[str, str]
+
+#: What threads make at present, by folder and key.
+_in_the_making: dict[tuple[Path, str], Future[Files]] = {}
+_making_lock = threading.Lock()
+
+
+def _forget_threads():
+    """In the child of a fork, where the threads that make something are not."""
+    global _making_lock
+    _making_lock = threading.Lock()
+    _in_the_making.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
 
 
 def default_folder() -> Path:
@@ -102,6 +119,31 @@ class Cache:
             self.prune()
         except OSError as error:
             warnings.warn(f"attn_mlir: kernels are not cached in {self.folder}: {error}", stacklevel=3)
+
+    def get_or_make(self, key: str, make: Callable[[], Files]) -> Files:
+        """The files of an entry, which `make` makes if there is none. Threads that ask for one key at a time share what one
+        of them makes, or its error."""
+        place = (self.folder, key)
+        with _making_lock:
+            future = _in_the_making.get(place)
+            is_first = future is None
+            if future is None:
+                future = _in_the_making[place] = Future()
+        if not is_first:
+            return future.result()
+        try:
+            files: Optional[Files] = self.get(key)
+            if files is None:
+                files = make()
+                self.put(key, files)
+            future.set_result(files)
+            return files
+        except BaseException as error:
+            future.set_exception(error)
+            raise
+        finally:
+            with _making_lock:
+                del _in_the_making[place]
 
     def prune(self):
         """Removes what was not used for longest, until the rest is within three quarters of the limit."""

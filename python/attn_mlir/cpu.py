@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional, Sequence
 
 from .arrays import ArrayView, check_results, copy_array, empty_like, finished, view_of
-from .cache import Cache, compiler_digest, digest_of
+from .cache import Cache, Files, compiler_digest, digest_of
 from .compiler import library as compiler_library
 from .errors import AttnError, BindingError, CompileError, DeviceError
 from .kernel import Kernel
@@ -75,9 +75,11 @@ def compiled_file(text: str, options: tuple[str, ...], cache: Cache) -> tuple[by
     program = find_tool("attn-run")
     host = library().attnCpuGetHost().decode()
     key = digest_of([compiler_digest(program), compiler_digest(library()._name), host, text, "in process", *options])
-    known = cache.get(key)
-    if known is not None:
-        return base64.b64decode(known["object"]), known["diagnostics"]
+    files = cache.get_or_make(key, lambda: compile_object(text, options))
+    return base64.b64decode(files["object"]), files["diagnostics"]
+
+
+def compile_object(text: str, options: tuple[str, ...]) -> Files:
     with tempfile.TemporaryDirectory(prefix="attn-") as folder:
         module, file = Path(folder) / "module.mlir", Path(folder) / "function"
         module.write_text(text)
@@ -86,9 +88,7 @@ def compiled_file(text: str, options: tuple[str, ...], cache: Cache) -> tuple[by
         if result.returncode != 0:
             ended = f"attn-run ended with status {result.returncode}"
             raise CompileError(first_error(diagnostics) or ended, diagnostics)
-        content = file.read_bytes()
-    cache.put(key, {"object": base64.b64encode(content).decode(), "diagnostics": diagnostics})
-    return content, diagnostics
+        return {"object": base64.b64encode(file.read_bytes()).decode(), "diagnostics": diagnostics}
 
 
 class Call:

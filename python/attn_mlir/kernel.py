@@ -73,12 +73,8 @@ def compile(
         target, schedule, strict, allow_tf32, deterministic, device_asserts, assume_visible_rows, mask_threshold,
         programmatic_launch,
     )  # fmt: skip
-    cache = cache or Cache()
     key = digest_of([compiler_digest(find_library("attn-c")), text, repr(options)])
-    files = cache.get(key)
-    if files is None:
-        files = compile_files(text, name, options)
-        cache.put(key, files)
+    files = (cache or Cache()).get_or_make(key, lambda: compile_files(text, name, options))
     return GpuKernel(text, files, captured)
 
 

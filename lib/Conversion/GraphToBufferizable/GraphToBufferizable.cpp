@@ -71,10 +71,11 @@ struct ReshapeDynamicExpansion : OpRewritePattern<tensor::ExpandShapeOp> {
 };
 } // namespace
 
-/// A slice of one index has stride 1 there: upstream's SubViewOp (MLIR 22) tells
-/// by strides which of the sizes of 1 a rank-reducing slice drops, and reads
-/// memory that is not its own where two of them fit.
-template <typename SliceOp> static void setUnitStrides(SliceOp op) {
+/// A slice of one index has stride 1 there: upstream's SubViewOp (MLIR 22)
+/// tells by strides which of the sizes of 1 a rank-reducing slice drops, and
+/// reads memory that is not its own where two of them fit.
+template <typename SliceOp>
+static void setUnitStrides(SliceOp op) {
   SmallVector<int64_t> strides(op.getStaticStrides());
   SmallVector<Value> dynamicStrides;
   for (auto [dim, size] : llvm::enumerate(op.getStaticSizes())) {

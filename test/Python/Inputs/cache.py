@@ -2,13 +2,16 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import unittest.mock
 import warnings
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import attn_mlir
@@ -45,6 +48,50 @@ class Disk(unittest.TestCase):
         self.assertEqual((status, errors), (0, ""))
         self.assertEqual(len(self.entries()), 1)
         self.assertEqual(list(self.folder.glob("tmp-*")), [])
+
+    def test_first_use_by_many_threads(self):
+        """One makes what all ask for, also where nothing is kept; its error is that of all, and is not kept."""
+        waiting = threading.Semaphore(0)
+
+        class Watched(Future):
+            def result(self, timeout=None):
+                waiting.release()
+                return super().result(timeout)
+
+        for cache in (self.cache, Cache(self.folder / "none", max_bytes=0)):
+            made = []
+
+            def make():
+                for _ in range(5):
+                    waiting.acquire()
+                made.append("made")  # noqa: B023
+                if len(made) == 1:  # noqa: B023
+                    raise OSError("the first fails")
+                return {"text": str(len(made))}  # noqa: B023
+
+            def ask(_):
+                try:
+                    return cache.get_or_make("c" * 64, make)  # noqa: B023
+                except OSError as error:
+                    return str(error)
+
+            with unittest.mock.patch("attn_mlir.cache.Future", Watched), ThreadPoolExecutor(6) as pool:
+                self.assertEqual(list(pool.map(ask, range(6))), ["the first fails"] * 6)
+                self.assertEqual(list(pool.map(ask, range(6))), [{"text": "2"}] * 6)
+            self.assertEqual(cache.get("c" * 64), {"text": "2"} if cache.max_bytes else None)
+
+    def test_fork_while_a_thread_compiles(self):
+        """The child does not wait for a thread that it has not."""
+        with ThreadPoolExecutor(1) as pool:
+            begun = threading.Event()
+            future = pool.submit(self.cache.get_or_make, "d" * 64, lambda: (begun.set(), time.sleep(0.3), {"text": "parent"})[-1])
+            begun.wait()
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                os._exit(self.cache.get_or_make("d" * 64, lambda: {"text": "child"}) != {"text": "child"})
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            self.assertIn(future.result()["text"], ("parent", "child"))
 
     def test_hit(self):
         first = attn_mlir.compile(ATTENTION, target="sm_80", cache=self.cache)
