@@ -160,7 +160,7 @@ class Kernel:
 class GpuKernel(Kernel):
     """A kernel for a GPU: `ptx`, `manifest`, `report` (schedule, cost model's ranking, times)."""
 
-    def __init__(self, text: str, files: dict[str, str], captured: Sequence[Any] = ()):
+    def __init__(self, text: str, files: Files, captured: Sequence[Any] = ()):
         self.captured = captured
         self.mlir, self.ptx, self.diagnostics = text, files["kernel.ptx"], files["diagnostics.txt"]
         self.program = Program(Manifest.parse(files["kernel.json"]), files["kernel.json"], self.ptx)
