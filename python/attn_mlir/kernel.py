@@ -14,7 +14,7 @@ from typing import Any, Iterable, Optional, Sequence, Union
 
 from . import compiler, server
 from .arrays import ArrayView, check_results, copy_array, current_stream, empty_like, finished, view_of
-from .cache import Cache, compiler_digest, digest_of
+from .cache import Cache, Files, compiler_digest, digest_of
 from .errors import AttnError, BindingError, CompileError, DeviceError
 from .mask import Mask, Score, trace_mask, trace_score
 from .problem import AttentionProblem
