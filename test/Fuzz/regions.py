@@ -13,6 +13,8 @@ class Region:
         self.rng, self.lines, self.indent, self.captures = rng, [], indent, {}
         # What all keys have in common has no gradient.
         self.added = [("B", "N")] if gradients else [("Hq",), ("B", "N"), ("B", "M")]
+        # NaN makes a row's output NaN; of its gradients no more is said.
+        self.selected = ["-1.0e+9", "-3.40282347E+38", "-1.0e+4", "-65504.0", "1.5", "0xFF800000", *([] if gradients else ["0x7FC00000"])]
 
     def add(self, text):
         name = f"%{self.indent}{len(self.lines)}"
@@ -107,7 +109,7 @@ class Region:
             bent = self.add(f"math.tanh {inside} : f32")
             score = self.add(f"arith.mulf {bent}, {cap} : f32")
         elif kind == "select":
-            value = self.add(f"arith.constant {self.rng.choice(['-1.0e+9', '-3.40282347E+38', '-1.0e+4', '-65504.0', '1.5', '0xFF800000'])} : f32")
+            value = self.add(f"arith.constant {self.rng.choice(self.selected)} : f32")
             score = self.add(f"arith.select {self.condition(1)}, {score}, {value} : f32")
         elif kind == "scale":
             factor = self.add(f"arith.constant {self.rng.choice(['0.5', '-1.25', '2.0'])} : f32")

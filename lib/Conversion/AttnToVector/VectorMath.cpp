@@ -47,15 +47,19 @@ Value attn::createMax(ImplicitLocOpBuilder &b, Value x, Value y) {
 // exp
 //===----------------------------------------------------------------------===//
 
-/// 2^n for integral n in [-127, 0], by its exponent bits; 0 for n = -127.
-static Value createPowerOfTwo(ImplicitLocOpBuilder &b, Value n) {
-  Type integer = withElement(n.getType(), b.getI32Type());
-  Value exponent = arith::FPToSIOp::create(b, integer, n);
-  Value bias = createConstant(b, integer, b.getI32IntegerAttr(127));
+/// 1.5 * 2^23, to which an f32 can be added only as an integer, and the bias of
+/// exponents.
+static constexpr double kRoundAndBias = 12582912 + 127;
+
+/// 2^n of n + kRoundAndBias for integral n in [-127, 0]: its lowest bits are
+/// those of the exponent; 0 for n = -127. Of a NaN it is some number: a
+/// conversion to an integer would be poison.
+static Value createPowerOfTwo(ImplicitLocOpBuilder &b, Value biased) {
+  Type integer = withElement(biased.getType(), b.getI32Type());
+  Value bits = arith::BitcastOp::create(b, integer, biased);
   Value shift = createConstant(b, integer, b.getI32IntegerAttr(23));
-  Value biased = arith::AddIOp::create(b, exponent, bias);
-  Value bits = arith::ShLIOp::create(b, biased, shift);
-  return arith::BitcastOp::create(b, n.getType(), bits);
+  Value power = arith::ShLIOp::create(b, bits, shift);
+  return arith::BitcastOp::create(b, biased.getType(), power);
 }
 
 Value attn::createExpOfNonPositive(ImplicitLocOpBuilder &b, Value x) {
@@ -72,12 +76,14 @@ Value attn::createExpOfNonPositive(ImplicitLocOpBuilder &b, Value x) {
                                       1.0};
   Value t = arith::MulFOp::create(b, x, createSplat(b, type, kLog2E));
   t = createMax(b, createSplat(b, type, -127.0), t);
-  Value n = math::RoundEvenOp::create(b, t);
+  Value roundAndBias = createSplat(b, type, kRoundAndBias);
+  Value biased = arith::AddFOp::create(b, t, roundAndBias);
+  Value n = arith::SubFOp::create(b, biased, roundAndBias);
   Value f = arith::SubFOp::create(b, t, n);
   Value p = createSplat(b, type, kCoefficients[0]);
   for (double coefficient : llvm::drop_begin(kCoefficients))
     p = math::FmaOp::create(b, p, f, createSplat(b, type, coefficient));
-  return arith::MulFOp::create(b, p, createPowerOfTwo(b, n));
+  return arith::MulFOp::create(b, p, createPowerOfTwo(b, biased));
 }
 
 //===----------------------------------------------------------------------===//

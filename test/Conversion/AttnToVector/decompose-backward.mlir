@@ -15,7 +15,7 @@
 // CHECK: %[[NONE:.+]] = arith.cmpf oeq, %[[LSE]], %[[NEGINF]]
 // CHECK: arith.select %[[NONE]], %[[INF]], %[[LSE]]
 // CHECK: %[[TANH:.+]] = math.tanh
-// CHECK: math.roundeven
+// CHECK: math.fma
 // CHECK: %[[P:.+]] = arith.select %{{.+}}, %{{.+}}, %{{.+}} : vector<16xi1>, vector<16xf32>
 // The derivative of the soft cap: 1 - tanh^2.
 // CHECK: %[[SQUARE:.+]] = arith.mulf %[[TANH]], %[[TANH]]

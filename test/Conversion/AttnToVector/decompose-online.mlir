@@ -26,7 +26,7 @@
 // CHECK: vector.step : vector<16xindex>
 // CHECK: arith.cmpi sle, {{.*}} : vector<16xindex>
 // CHECK: arith.select {{.*}} : vector<16xi1>, vector<16xf32>
-// CHECK: math.roundeven {{.*}} : vector<16xf32>
+// CHECK-NOT: arith.fptosi
 // CHECK-COUNT-6: math.fma {{.*}} : vector<16xf32>
 // CHECK: vector.load %[[VP]]
 // CHECK-COUNT-8: vector.fma

@@ -16,6 +16,9 @@
 // RUN: attn-run %t.bf16.mlir --function documents --shape M=130,N=130 --fill arg3=ramp --random 10 --verify
 // RUN: attn-run %t.f32.mlir --function padding --shape M=17,N=64 --random 11 --verify
 
+// A score that is NaN makes the output NaN, also where the compiler knows it.
+// RUN: attn-run %t.f32.mlir --function undefined --shape M=3,N=17 --random 13 --verify
+
 // All keys are padding: every row gives 0 and -inf.
 // RUN: attn-run %t.f16.mlir --function padding --shape M=3,N=17 --fill arg3=zeros --random 12 --verify
 
@@ -107,6 +110,15 @@ func.func @padding(%q: !q, %k: !kv, %v: !kv, %mask: tensor<2x?xi1>)
       mask_mod (%b: index, %h: index, %i: index, %j: index) {
         %r = tensor.extract %mask[%b, %j] : tensor<2x?xi1>
         attn.yield %r : i1
+      } : !q, !kv, !kv -> !q, !lse
+  return %o, %lse : !q, !lse
+}
+
+func.func @undefined(%q: !q, %k: !kv, %v: !kv) -> (!q, !lse) {
+  %o, %lse = attn.attention %q, %k, %v
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %nan = arith.constant 0x7FC00000 : f32
+        attn.yield %nan : f32
       } : !q, !kv, !kv -> !q, !lse
   return %o, %lse : !q, !lse
 }
