@@ -141,7 +141,7 @@ class Weights:
                 self.before += f"  %{name}_at = arith.constant {i} : index\n  %{name} = tensor.extract %seeds[%{name}_at] : tensor<2xi64>\n"
             self.clauses += f" dropout(%seed, %start) rate({rng.choice(['0.0', '0.1', '0.5', '0.9'])})"
         if rng.random() < (0.7 if is_int8 else 0.1):
-            scales = ["0.003", "-0.0005"] if is_int8 else ["0.05", "-0.1", "0.0", "0.25"]
+            scales = ["0.003", "-0.0005"] if is_int8 else ["0.05", "-0.1", "0.0", "0.25", "1.0e-46"]
             self.clauses += f" scale({rng.choice(scales)})"
         self.clauses += normalization
 

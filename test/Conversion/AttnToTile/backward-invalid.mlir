@@ -81,8 +81,18 @@ func.func @f(%q: tensor<1x2x64x64xf16>, %t: tensor<64xf32>, %lse: tensor<1x2x64x
 
 // the gradient of a bias, of scores that are all 0
 func.func @f(%q: tensor<1x2x64x64xf16>, %b: tensor<1x1x64x64xf16>, %lse: tensor<1x2x64xf32>) -> tensor<1x1x64x64xf16> {
-  // expected-error @+1 {{expected a scale other than 0 for the gradient of a bias, a captured tensor or a sink on a GPU, got 0}}
+  // expected-error @+1 {{expected a scale from 1e-30 to 1e30, or from -1e30 to -1e-30, for the gradient of a bias, a captured tensor or a sink on a GPU, got 0.000000e+00}}
   %d:4 = attn.attention_backward %q, %q, %q bias(%b : tensor<1x1x64x64xf16>) output(%q : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%q : tensor<1x2x64x64xf16>) scale(0.0)
+      : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> d_bias(tensor<1x1x64x64xf16>)
+  return %d#3 : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+// the gradient of a bias, whose scores times 1 / scale overflow
+func.func @f(%q: tensor<1x2x64x64xf16>, %b: tensor<1x1x64x64xf16>, %lse: tensor<1x2x64xf32>) -> tensor<1x1x64x64xf16> {
+  // expected-error @+1 {{expected a scale from 1e-30 to 1e30, or from -1e30 to -1e-30, for the gradient of a bias, a captured tensor or a sink on a GPU, got -1.000000e-39}}
+  %d:4 = attn.attention_backward %q, %q, %q bias(%b : tensor<1x1x64x64xf16>) output(%q : tensor<1x2x64x64xf16>) lse(%lse : tensor<1x2x64xf32>) d_output(%q : tensor<1x2x64x64xf16>) scale(-1.0e-39)
       : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> d_bias(tensor<1x1x64x64xf16>)
   return %d#3 : tensor<1x1x64x64xf16>
 }

@@ -8,6 +8,7 @@
 
 #include "Kernel/ExactSum.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/ScoreGradients.h"
 
 using namespace mlir;
 using namespace attn;
@@ -39,11 +40,13 @@ void attn::takeScoreNests(TiledBackward &backward, Operation *function) {
 LogicalResult attn::checkScores(TiledBackward &backward) {
   BackwardStepOp step = backward.nests.front().steps.front();
   bool isUsed = !backward.scoreNests.empty() || !backward.sums.empty();
-  if (!isUsed || step.getScaleValue() != 0)
+  double scale = step.getScaleValue();
+  if (!isUsed || isDivisor(scale))
     return success();
-  return step.emitOpError() << "expected a scale other than 0 for the gradient "
-                               "of a bias, a captured tensor or a sink on a "
-                               "GPU, got 0";
+  return step.emitOpError()
+         << "expected a scale from 1e-30 to 1e30, or from -1e30 to -1e-30, for "
+            "the gradient of a bias, a captured tensor or a sink on a GPU, got "
+         << scale;
 }
 
 //===----------------------------------------------------------------------===//

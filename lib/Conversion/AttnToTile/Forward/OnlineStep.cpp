@@ -16,6 +16,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace attn;
 
@@ -30,8 +32,10 @@ ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
   // Without a maximum there is no exponential that could take a factor.
   if (!step.getState().get(RowRole::Maximum))
     return {scale, 1.0, 1.0};
-  // The running maximum is over scores: the factor must keep their order.
-  if (!ModToMap::changesScores(step) && scale > 0)
+  // The running maximum is over scores: the factor must keep their order, and
+  // is an f32, whose product with -inf must be no NaN.
+  float factor = scale * kLog2e;
+  if (!ModToMap::changesScores(step) && factor > 0 && std::isfinite(factor))
     return {1.0, scale * kLog2e, scale, offset};
   return {scale, kLog2e, 1.0, offset};
 }

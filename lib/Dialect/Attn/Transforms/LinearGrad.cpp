@@ -26,6 +26,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Utils/GenericBuilder.h"
+#include "attn/Dialect/Attn/Utils/ScoreGradients.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -112,9 +113,12 @@ LogicalResult LinearGradBuilder::check() {
            << "expected @" << forward.getName()
            << " to return the output of its linear attention, or that and its "
               "final state";
-  if (expected.size() == 2 && op.getScaleValue() == 0)
-    return op.emitOpError() << "expected a scale other than 0, by which the "
-                               "gradient of the final state is divided";
+  if (expected.size() == 2 && !isDivisor(op.getScaleValue()))
+    return op.emitOpError()
+           << "expected a scale from 1e-30 to 1e30, or from -1e30 to -1e-30, "
+              "by "
+              "which the gradient of the final state is divided, got "
+           << op.getScaleValue();
   std::pair<StringRef, Value> inputs[] = {
       {"query", op.getQuery()}, {"key", op.getKey()}, {"value", op.getValue()}};
   for (auto [name, value] : inputs)

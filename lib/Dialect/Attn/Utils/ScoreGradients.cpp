@@ -12,6 +12,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace attn;
 
@@ -179,6 +181,10 @@ void attn::buildIndex(tensor::ExtractOp read, unsigned number, Region &region) {
   for (Operation *op : getProducers(index, scoreMod))
     builder.clone(*op, mapping);
   YieldOp::create(builder, read.getLoc(), mapping.lookupOrDefault(index));
+}
+
+bool attn::isDivisor(double scale) {
+  return std::abs(scale) >= 1e-30 && std::abs(scale) <= 1e30;
 }
 
 ScoreGradients attn::findScoreGradients(AttentionBackwardOp op) {

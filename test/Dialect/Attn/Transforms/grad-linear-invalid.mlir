@@ -37,7 +37,7 @@ func.func @f(%q: !q) -> !q {
 !q = tensor<1x2x4x8xf32>
 !s = tensor<1x2x8x8xf32>
 func.func @f(%q: !q) -> (!q, !s) {
-  // expected-error @+1 {{expected a scale other than 0, by which the gradient of the final state is divided}}
+  // expected-error @+1 {{expected a scale from 1e-30 to 1e30, or from -1e30 to -1e-30, by which the gradient of the final state is divided}}
   %o, %s = attn.linear_attention %q, %q, %q scale(0.0) : !q, !q, !q -> !q, !s
   return %o, %s : !q, !s
 }

@@ -58,6 +58,10 @@ void buildIndex(mlir::tensor::ExtractOp read, unsigned number,
 
 ScoreGradients findScoreGradients(AttentionBackwardOp op);
 
+/// True if gradients in f32 that have `scale` as a factor can be divided by it:
+/// 1e-30 to 1e30, or -1e30 to -1e-30.
+bool isDivisor(double scale);
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_UTILS_SCOREGRADIENTS_H
