@@ -15,6 +15,7 @@ from numbers import Real
 from typing import Any, Optional, Sequence
 
 from ..errors import AttnError
+from ..problem import float_text
 from .functions import abs_difference, key_length, query_length
 from .symbols import erf, exp, log, maximum, minimum, tanh
 from .tensors import tensor
@@ -202,16 +203,20 @@ def check_grid(sizes: Sequence[int], other: Sequence[int], what: str):
             raise AttnError(f"expected {what} of at most {tuple(sizes)}, got {tuple(other)}")
 
 
+#: The smallest that is normal: by a smaller number or 0 no score is to be divided.
+SMALLEST_F32, LARGEST_F32 = 2.0**-126, (2 - 2.0**-23) * 2.0**127
+
+
 def check_cap(cap: Any):
-    if not (isinstance(cap, Real) and 0 < float(cap) < math.inf):
-        raise AttnError(f"expected cap to be a positive number, got {cap!r}")
+    if not (isinstance(cap, Real) and SMALLEST_F32 <= float(cap) <= LARGEST_F32):
+        raise AttnError(f"expected cap to be a positive number of f32, got {cap!r}")
 
 
 def soft_cap(cap: float) -> Score:
     """cap * tanh(score / cap)."""
     check_cap(cap)
     value = float(cap)
-    return Score(lambda s, b, h, i, j: value * tanh(s / value), f"soft_cap({value!r})")
+    return Score(lambda s, b, h, i, j: value * tanh(s / value), f"soft_cap({float_text(value)})")
 
 
 def sigmoid(bias: Optional[float] = None) -> Score:

@@ -189,7 +189,7 @@ class DropIn(unittest.TestCase):
         }.items():
             with self.assertRaisesRegex(attn_mlir.BindingError, message):
                 function()
-        with self.assertRaisesRegex(attn_mlir.AttnError, "expected cap to be a positive number, got 0"):
+        with self.assertRaisesRegex(attn_mlir.AttnError, "expected cap to be a positive number of f32, got 0"):
             attention(q, q, q, soft_cap=0)
 
 

@@ -157,7 +157,7 @@ class Refused(unittest.TestCase):
         self.refuses("expected scale to be a finite number, got nan", *arrays, scale=float("nan"))
         self.refuses("expected scale to be a finite number, got '1'", *arrays, scale="1")
         for cap in (-1, 0, float("inf"), "1"):
-            with self.assertRaisesRegex(attn_mlir.AttnError, "expected cap to be a positive number, got"):
+            with self.assertRaisesRegex(attn_mlir.AttnError, "expected cap to be a positive number of f32, got"):
                 attn_mlir.attention(*arrays, soft_cap=cap)
 
 

@@ -159,9 +159,10 @@ static ParseResult parseNamedMod(OpAsmParser &parser, Region &region,
          parser.parseType(scoreType)) ||
         parser.parseRParen())
       return failure();
-    if (!(mod.cap > 0))
-      return parser.emitError(loc)
-             << "expected soft_cap to be positive, got " << mod.cap;
+    if (!isSoftCap(mod.cap, scoreType))
+      return parser.emitError(loc) << "expected soft_cap to be positive, and "
+                                      "neither too small nor too large for "
+                                   << scoreType << ", got " << mod.cap;
     break;
   }
   OpBuilder builder(parser.getContext());

@@ -199,6 +199,14 @@ static SmallVector<NamedMod> maskCandidates(Region &region) {
   return candidates;
 }
 
+bool attn::isSoftCap(double cap, FloatType scoreType) {
+  APFloat rounded(cap);
+  bool losesInfo = false;
+  rounded.convert(scoreType.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                  &losesInfo);
+  return rounded.isNormal() && !rounded.isNegative();
+}
+
 std::optional<NamedMod> attn::recognizeNamedMod(Region &original) {
   if (!original.hasOneBlock() || original.front().getNumArguments() < 4)
     return std::nullopt;
@@ -210,7 +218,8 @@ std::optional<NamedMod> attn::recognizeNamedMod(Region &original) {
   } else if (auto cap = dyn_cast_or_null<FloatAttr>(firstConstant(region))) {
     NamedMod softCap{NamedMod::SoftCap};
     softCap.cap = cap.getValueAsDouble();
-    candidates.push_back(softCap);
+    if (isSoftCap(softCap.cap, cast<FloatType>(cap.getType())))
+      candidates.push_back(softCap);
   }
   for (const NamedMod &candidate : candidates)
     if (isExactly(region, candidate))

@@ -38,3 +38,17 @@ func.func @no_name(%q: tensor<1x2x8x16xf32>) -> tensor<1x2x8x16xf32> {
       } : !t, !t, !t -> !t
   return %0 : tensor<1x2x8x16xf32>
 }
+
+// What soft_cap would not take has no name.
+// CHECK-LABEL: func @cap
+// CHECK-NOT: soft_cap
+func.func @cap(%q: !t) -> !t {
+  %0 = attn.attention %q, %q, %q score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+    %c = arith.constant -2.0 : f32
+    %1 = arith.divf %s, %c : f32
+    %2 = math.tanh %1 : f32
+    %3 = arith.mulf %2, %c : f32
+    attn.yield %3 : f32
+  } : !t, !t, !t -> !t
+  return %0 : !t
+}

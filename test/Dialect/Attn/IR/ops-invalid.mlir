@@ -230,8 +230,18 @@ func.func @f(%q: tensor<1x2x4x8xf32>) {
 
 // Assembly.
 func.func @f(%q: tensor<1x2x4x8xf32>) {
-  // expected-error @+1 {{expected soft_cap to be positive, got -1.0}}
+  // expected-error @+1 {{expected soft_cap to be positive, and neither too small nor too large for 'f32', got -1.0}}
   %o = attn.attention %q, %q, %q score_mod soft_cap(-1.0)
+      : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
+  return
+}
+
+// -----
+
+// Assembly.
+func.func @f(%q: tensor<1x2x4x8xf32>) {
+  // expected-error @+1 {{expected soft_cap to be positive, and neither too small nor too large for 'f32', got 1.000000e+39}}
+  %o = attn.attention %q, %q, %q score_mod soft_cap(1.0e39)
       : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
   return
 }

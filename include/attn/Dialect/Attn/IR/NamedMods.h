@@ -53,6 +53,10 @@ void buildNamedMod(mlir::OpBuilder &builder, mlir::Location loc,
                    mlir::Region &region, mlir::FloatType scoreType,
                    const NamedMod &mod);
 
+/// True if soft_cap takes the number: positive, and as a score neither 0, a
+/// subnormal number nor infinite, by which no score should be divided.
+bool isSoftCap(double cap, mlir::FloatType scoreType);
+
 /// The name of a region, if its body is exactly what a builder makes.
 std::optional<NamedMod> recognizeNamedMod(mlir::Region &region);
 
