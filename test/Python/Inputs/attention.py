@@ -89,12 +89,10 @@ class Results(unittest.TestCase):
         inputs = PlainArrays().inputs(problem, 4)
         q, k, v = (inputs[name] for name in ("query", "key", "value"))
         self.near(problem, [attn_mlir.attention(q, k, v, bias=inputs["bias"], device="sim")], inputs)
-        problem = Problem(Attention("bf16", 32, 32, score="soft_cap(2.0)"), B=1, Hq=2, Hkv=2, M=9, N=11)
         del inputs["bias"]
-        self.near(problem, [attn_mlir.attention(q, k, v, soft_cap=2.0, device="sim")], inputs)
-        uncapped, flat = (attn_mlir.attention(q, k, v, soft_cap=cap) for cap in (1e16, 1e-16))
-        np.testing.assert_allclose(uncapped.astype(np.float32), attn_mlir.attention(q, k, v).astype(np.float32), rtol=1e-2)
-        np.testing.assert_allclose(flat.astype(np.float32)[0, 0, 0], v.astype(np.float32)[0, 0].mean(0), atol=1e-2)
+        for cap, device in (("2.0", "sim"), ("1.0e16", "cpu"), ("1.0e-16", "cpu")):
+            problem = Problem(Attention("bf16", 32, 32, score=f"soft_cap({cap})"), B=1, Hq=2, Hkv=2, M=9, N=11)
+            self.near(problem, [attn_mlir.attention(q, k, v, soft_cap=float(cap), device=device)], inputs)
 
     def test_sink(self):
         q, k, v = normal("f16", 1, 4, 7, 32), normal("f16", 1, 2, 9, 32), normal("f16", 1, 2, 9, 32)
