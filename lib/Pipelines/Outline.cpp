@@ -212,7 +212,7 @@ LogicalResult Outline::outline(Operation *attention) {
                              << " to linalg: " << reason;
     SetVector<Operation *> views = getViews(attention);
     for (Operation *end : extracted.ends)
-      if (isa<OutputModOp, PackOp>(end))
+      if (isa<OutputModOp, PackOp, SumHeadsOp>(end))
         views.insert(end);
     convertToLinalg(attention);
     llvm::for_each(views, convertToLinalg);

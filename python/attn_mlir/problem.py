@@ -9,7 +9,7 @@ import re
 from typing import Mapping, Optional, Sequence, Union
 
 from .errors import BindingError
-from .heads import HEAD_MAPS, select_heads
+from .heads import HEAD_MAPS, select_heads, sum_heads
 from .norms import norm_lines
 from .rotary import rotary_lines
 
@@ -200,7 +200,11 @@ class AttentionProblem:
             op, results, types = "attention_backward", ["%d_query", "%d_key", "%d_value"], [result(query), result(key), result(value)]
         else:
             op, results, types = "attention", ["%output"] + ["%lse"] * self.lse, [result(output)] + [lse] * self.lse
-        result_types, changed = ", ".join(types), ""
+        result_types, changed, sums = ", ".join(types), "", []
+        if self.gradient and self.head_maps:
+            gradients = {"d_key_rows": types[1], "d_value_rows": types[2], **{f"d_{n}": result(arguments[n]) for n in ("key", "value")}}
+            sums = sum_heads(self.head_maps, {**arguments, **gradients})
+            types[1:] = gradients["d_key"], gradients["d_value"]
         if self.output:
             whole = tensor((*rows, self.value_dim), "f64" if self.dtype == "f64" else "f32")
             text = in_f64(self.output.text) if self.dtype == "f64" else self.output.text
@@ -216,10 +220,11 @@ class AttentionProblem:
             result_types += f" d_captures({learned_types})"
         parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
         returned = returned or ", ".join(types)
+        made = [r + "_rows" if sums and r in ("%d_key", "%d_value") else r for r in results]
         return f"""func.func @{name}({parameters}) -> ({returned}) {{
-{"".join([*reads, *views])}  {", ".join(results)} = attn.{op} {names} {" ".join(clauses)}
+{"".join([*reads, *views])}  {", ".join(made)} = attn.{op} {names} {" ".join(clauses)}
       : {query}, {key}, {value} -> {result_types}
-{changed}  return {", ".join([*(["%changed", *results[1:]] if changed else results), *caches])} : {returned}
+{changed}{"".join(sums)}  return {", ".join([*(["%changed", *results[1:]] if changed else results), *caches])} : {returned}
 }}
 """
 

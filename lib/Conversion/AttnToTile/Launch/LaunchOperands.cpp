@@ -8,6 +8,7 @@
 #include "Launch/LaunchOperands.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -116,9 +117,11 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
   if (name == "query")
     return {"B", "Hq", "M", "D"};
   // By maps of their own K and V may have different numbers of heads.
-  std::string heads = !operand.isMapped  ? "Hkv"
-                      : operand.isOutput ? "Hq"
-                                         : (name + "_heads").str();
+  bool isSummed = operand.tensor.getDefiningOp<SumHeadsOp>() != nullptr;
+  std::string heads = isSummed || (operand.isMapped && !operand.isOutput)
+                          ? (name + "_heads").str()
+                      : operand.isMapped ? "Hq"
+                                         : "Hkv";
   if (name == "key")
     return {"B", heads, "N", "D"};
   if (name == "value")

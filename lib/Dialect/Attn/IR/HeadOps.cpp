@@ -106,6 +106,41 @@ SumHeadsOp::reifyResultShapes(OpBuilder &builder,
 }
 
 //===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// True if `init` is `source`, or made of its sizes.
+static bool hasSizesOf(Value init, Value source) {
+  if (auto cast = init.getDefiningOp<tensor::CastOp>())
+    init = cast.getSource();
+  if (init == source)
+    return true;
+  auto empty = init.getDefiningOp<tensor::EmptyOp>();
+  if (!empty)
+    return false;
+  auto type = cast<ShapedType>(source.getType());
+  return llvm::all_of(
+      llvm::enumerate(empty.getMixedSizes()), [&](auto numbered) {
+        auto [dim, size] = numbered;
+        auto value = dyn_cast<Value>(size);
+        auto read = value ? value.template getDefiningOp<tensor::DimOp>()
+                          : tensor::DimOp();
+        if (read)
+          return read.getSource() == source &&
+                 read.getConstantIndex() == static_cast<int64_t>(dim);
+        return getConstantIntValue(size) == type.getDimSize(dim);
+      });
+}
+
+SumHeadsOp attn::getHeadSum(Value gradient, Value source) {
+  auto sum = gradient.hasOneUse() ? dyn_cast<SumHeadsOp>(*gradient.user_begin())
+                                  : SumHeadsOp();
+  bool isOfSource =
+      sum && sum.getSource() == gradient && hasSizesOf(sum.getInit(), source);
+  return isOfSource ? sum : SumHeadsOp();
+}
+
+//===----------------------------------------------------------------------===//
 // Folding
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,6 @@
 
 #include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 
-#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
@@ -171,6 +170,77 @@ static SmallVector<OutputModOp> getOutputMods(Operation *attention) {
   return mods;
 }
 
+SmallVector<SumHeadsOp> attn::getHeadSums(Operation *attention) {
+  SmallVector<SumHeadsOp> sums;
+  auto backward = dyn_cast<AttentionBackwardOp>(attention);
+  if (!backward)
+    return sums;
+  DominanceInfo dominance;
+  for (auto [operand, gradient] :
+       {std::pair<Value, Value>{backward.getKey(), backward.getDKey()},
+        {backward.getValue(), backward.getDValue()}}) {
+    auto view = operand.getDefiningOp<SelectHeadsOp>();
+    SumHeadsOp sum =
+        view ? getHeadSum(gradient, view.getSource()) : SumHeadsOp();
+    if (sum && dominance.properlyDominates(sum.getMap(), attention))
+      sums.push_back(sum);
+  }
+  return sums;
+}
+
+/// Adds what makes the destination of `sum`, and the sum, to `ends`, and what
+/// these take to `scalars` and `inputs`.
+static void addHeadSum(SumHeadsOp sum, SmallVectorImpl<Operation *> &ends,
+                       SetVector<Operation *> &scalars,
+                       SetVector<Value> &inputs) {
+  Value init = sum.getInit();
+  auto resize = init.getDefiningOp<tensor::CastOp>();
+  auto empty =
+      (resize ? resize.getSource() : init).getDefiningOp<tensor::EmptyOp>();
+  inputs.insert(sum.getMap());
+  if (empty) {
+    for (Value size : empty->getOperands())
+      addScalar(size, scalars, inputs);
+    ends.push_back(empty);
+  } else {
+    inputs.insert(resize ? resize.getSource() : init);
+  }
+  if (resize)
+    ends.push_back(resize);
+  ends.push_back(sum);
+}
+
+/// Copies `before`, the attention and `behind` to a function `name` of `inputs`
+/// and `results`, in a module like that of the attention.
+static func::FuncOp createFunction(Operation *attention, StringRef name,
+                                   ArrayRef<Value> inputs,
+                                   ArrayRef<Operation *> before,
+                                   ArrayRef<Operation *> behind,
+                                   ArrayRef<Value> results) {
+  auto original = attention->getParentOfType<ModuleOp>();
+  auto module = cast<ModuleOp>(original->cloneWithoutRegions());
+  OpBuilder builder =
+      OpBuilder::atBlockBegin(&module.getRegion().emplaceBlock());
+  auto type = builder.getFunctionType(
+      llvm::map_to_vector(inputs, [](Value value) { return value.getType(); }),
+      TypeRange(ValueRange(results)));
+  auto function =
+      func::FuncOp::create(builder, attention->getLoc(), name, type);
+  Block *body = function.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  IRMapping map;
+  map.map(inputs, body->getArguments());
+  for (Operation *op : before)
+    builder.clone(*op, map);
+  builder.clone(*attention, map);
+  for (Operation *op : behind)
+    builder.clone(*op, map);
+  func::ReturnOp::create(
+      builder, attention->getLoc(),
+      llvm::map_to_vector(results, [&](Value v) { return map.lookup(v); }));
+  return function;
+}
+
 ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
                                           bool appends) {
   SetVector<Operation *> scalars; // and views
@@ -206,33 +276,18 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
     llvm::append_values(ends, empty, pack.getOperation());
     result = pack.getResult();
   }
+  if (appends)
+    for (SumHeadsOp sum : getHeadSums(attention)) {
+      addHeadSum(sum, ends, scalars, inputs);
+      *llvm::find(results, sum.getSource()) = sum.getResult();
+    }
   for (Operation *op : scalars)
     if (isa<AppendOp>(op))
       llvm::append_range(results, op->getResults());
 
-  auto original = attention->getParentOfType<ModuleOp>();
-  auto module = cast<ModuleOp>(original->cloneWithoutRegions());
-  OpBuilder builder =
-      OpBuilder::atBlockBegin(&module.getRegion().emplaceBlock());
-  auto type = builder.getFunctionType(
-      llvm::map_to_vector(inputs.getArrayRef(),
-                          [](Value value) { return value.getType(); }),
-      TypeRange(ValueRange(results)));
-  auto function =
-      func::FuncOp::create(builder, attention->getLoc(), name, type);
-  Block *body = function.addEntryBlock();
-  builder.setInsertionPointToStart(body);
-  IRMapping map;
-  map.map(inputs.getArrayRef(), body->getArguments());
-  for (Operation *op : scalars)
-    builder.clone(*op, map);
-  builder.clone(*attention, map);
-  for (Operation *op : ends)
-    builder.clone(*op, map);
-  func::ReturnOp::create(
-      builder, attention->getLoc(),
-      llvm::map_to_vector(results, [&](Value v) { return map.lookup(v); }));
-  return {OwningOpRef<ModuleOp>(module),
+  func::FuncOp function = createFunction(attention, name, inputs.getArrayRef(),
+                                         scalars.getArrayRef(), ends, results);
+  return {OwningOpRef<ModuleOp>(cast<ModuleOp>(function->getParentOp())),
           function,
           inputs.takeVector(),
           results,

@@ -55,7 +55,8 @@ def SumHeadsOp : Attn_Op<"sum_heads", [
     The transpose of `attn.select_heads`: head `k` of the result [B, H, N, D] is
     the sum of all heads `h` of the source with `map[h] == k`, in f32 and in the
     order of `h`; 0 where there is none. Thus gradients of a view become those
-    of what it is of. The destination gives sizes only.
+    of what it is of. The destination gives sizes only. On a GPU a kernel behind
+    those of a backward sums the gradients of what it reads by a map.
 
     Example:
     ```mlir
