@@ -40,11 +40,12 @@ def check_head_maps(named: Mapping[str, ArrayView]):
         raise BindingError("expected no head_map with descale, got one: select the heads before")
 
 
-def select_heads(map_types: tuple[str, ...], types: Mapping[str, str]) -> tuple[list[str], str]:
-    """Lines that make views of key and value, and the operands of an attention. `types` are those of the arguments and of the views."""
+def select_heads(map_types: tuple[str, ...], sources: Mapping[str, str], types: Mapping[str, str]) -> tuple[list[str], str]:
+    """Lines that make views of key and value, and the operands of an attention. `sources` are the tensors that have the heads, with
+    their types, `types` those of the arguments and of the views."""
     lines = []
-    for name, map_name in zip(("key", "value"), (HEAD_MAPS[0], HEAD_MAPS[len(map_types) - 1])):
-        lines.append(f"  %{name}_rows = attn.select_heads %{name}[%{map_name}] : {types[name]}[{types[map_name]}] -> {types[name + '_rows']}\n")
+    for name, (source, type), map_name in zip(("key", "value"), sources.items(), (HEAD_MAPS[0], HEAD_MAPS[len(map_types) - 1])):
+        lines.append(f"  %{name}_rows = attn.select_heads %{source}[%{map_name}] : {type}[{types[map_name]}] -> {types[name + '_rows']}\n")
     return lines, "%query, %key_rows, %value_rows"
 
 

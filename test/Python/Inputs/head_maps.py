@@ -77,6 +77,25 @@ heads = rng.standard_normal((2, 4, 3, 8)).astype(np.float32)
 sums = summed(heads, np.array([-1, 0, 3, 0], np.int32))
 assert np.allclose(sums, np.stack([heads[:, 1] + heads[:, 3], 0 * heads[:, 0], heads[:, 0] + heads[:, 2]], 1), atol=1e-6)
 
+# Pools of a cache, whose unused heads and rows are NaN.
+k_pool, v_pool = draw(9, 4, 16, 64), draw(9, 4, 16, 64)
+table, lengths = np.array([[2, 7, 4], [8, 1, 0]], np.int32), np.array([40, 17], np.int32)
+pool_map, token = np.array([3, 0, 0, 3, 3], np.int32), draw(2, 5, 2, 64)
+k_pool[:, 1:3] = v_pool[:, 1:3] = k_pool[[3, 5, 6]] = v_pool[[3, 5, 6]] = k_pool[4, :, 8:] = v_pool[4, :, 8:] = np.nan
+for b, count in enumerate(lengths):
+    keys, values = (pool[table[b]].transpose(1, 0, 2, 3).reshape(1, 4, 48, 64)[:, :, :count] for pool in (k_pool, v_pool))
+    expected = reference(token[b : b + 1], keys, values, pool_map, pool_map, token[b : b + 1])
+    for where in (CPU, *GPUS):
+        decoded = attn_mlir.decode(token, k_pool, v_pool, table, lengths, head_map=pool_map, return_lse=True, **where)
+        check(f"decode {where}", decoded[0][b : b + 1], expected[0])
+        check(f"decode's lse {where}", decoded[1][b : b + 1], expected[1])
+        new, slots = draw(1, 4, 64), np.array([4 * 16 + 7], np.int32)
+        k_grown, v_grown = k_pool.copy(), v_pool.copy()
+        k_grown[4, :, 7], v_grown[4, :, 7] = new[0], new[0]
+        wanted = attn_mlir.decode(token, k_grown, v_grown, table, lengths, head_map=(pool_map, pool_map), **where)
+        grown = attn_mlir.decode(token, k_pool.copy(), v_pool.copy(), table, lengths, k_new=new, v_new=new, slots=slots, head_map=(pool_map, pool_map), **where)
+        assert (grown == wanted).all(), where
+
 
 def expect_error(message, *arguments, **options):
     try:

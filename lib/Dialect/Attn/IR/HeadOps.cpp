@@ -67,13 +67,12 @@ static LogicalResult verifyMap(Operation *op, StringRef selectedName,
 
 LogicalResult SelectHeadsOp::verify() {
   // select_heads_c3
-  if (Operation *source = getSource().getDefiningOp();
-      isa_and_present<PagedOp, RaggedOp, AppendOp, SelectHeadsOp>(source)) {
+  if (auto source = getSource().getDefiningOp<SelectHeadsOp>()) {
     InFlightDiagnostic diag = emitOpError()
-                              << "expected a source that is no view and not "
-                                 "appended to, got the result of '"
+                              << "expected a source of which no map selects "
+                                 "heads, got the result of '"
                               << source->getName() << "'";
-    diag.attachNote(source->getLoc()) << "made here";
+    diag.attachNote(source.getLoc()) << "made here";
     return diag;
   }
   return verifyMap(*this, "result", cast<ShapedType>(getResult().getType()),

@@ -68,7 +68,7 @@ static PackOp getPack(Value result) {
   return result.hasOneUse() ? dyn_cast<PackOp>(*result.user_begin()) : PackOp();
 }
 
-/// Adds a view of sequences or heads, lengths, or rows that are changed, with
+/// Adds a view of sequences, lengths, or rows that are changed, with
 /// what changes them before.
 static void addView(Operation *view, SetVector<Operation *> &ops,
                     SetVector<Value> &inputs) {
@@ -109,6 +109,12 @@ static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
     ops.insert(paged);
   } else if (auto append = cache.getDefiningOp<AppendOp>(); append && appends) {
     addAppend(append, ops, inputs);
+  } else if (auto heads = cache.getDefiningOp<SelectHeadsOp>()) {
+    addCache(heads.getSource(), appends, ops, inputs);
+    inputs.insert(heads.getMap());
+    ops.insert(heads);
+  } else if (isView(cache)) {
+    addView(cache.getDefiningOp(), ops, inputs);
   } else {
     inputs.insert(cache);
   }
@@ -246,8 +252,10 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
   SetVector<Operation *> scalars; // and views
   SetVector<Value> inputs;
   for (Value value : getReadValues(attention)) {
-    if (isView(value) || isChangedInKernel(value, attention))
+    if (isChangedInKernel(value, attention))
       addView(value.getDefiningOp(), scalars, inputs);
+    else if (isView(value))
+      addCache(value, appends, scalars, inputs);
     else if (isCache(value, attention) &&
              isa<RankedTensorType>(value.getType()))
       addCache(value, appends, scalars, inputs);

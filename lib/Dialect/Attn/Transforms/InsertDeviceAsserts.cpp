@@ -11,6 +11,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
@@ -390,13 +391,13 @@ struct InsertDeviceAsserts
       numAsserts +=
           builder.checkLengths(op.getKeyLengths(), op.getKey(), "key");
       for (Value operand : {op.getKey(), op.getValue()})
-        if (auto paged = operand.getDefiningOp<PagedOp>())
+        if (PagedOp paged = getPages(operand))
           numAsserts += builder.checkTable(paged, op.getKeyLengths());
       numAsserts += checkMaps(builder, op.getKey(), op.getValue());
       numAsserts += checkRotations(builder, op);
       llvm::SmallPtrSet<Operation *, 3> views;
       for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
-        if (auto view = operand.getDefiningOp<RaggedOp>();
+        if (RaggedOp view = getRagged(operand);
             view && views.insert(view).second)
           numAsserts += builder.checkSequences(view);
       check(op);

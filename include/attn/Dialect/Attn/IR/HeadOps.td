@@ -22,7 +22,7 @@ def SelectHeadsOp : Attn_Op<"select_heads", [
     A view: head `h` of the result is head `map[h]` of the source [B, H, N, D],
     so that an attention over it has a key head for each query head. An entry
     that is no head counts as the last one; `--device-asserts` reports it. The
-    source is no view itself, and not appended to before.
+    source may be a view of pages or of packed sequences, but of no map.
 
     The view is folded into the slices of the attention's tiles: its kernels
     read one entry of the map for a tile. A constant map of equal groups, in
