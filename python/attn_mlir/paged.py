@@ -61,6 +61,7 @@ def decode(
         or a chunk of a prompt.
       k_pool, v_pool: [pages, Hkv, page size, D or Dv], of query's type or 8 bits; Hkv divides Hq. Any strides with a contiguous head dim: a cache in NHD
         layout, [pages, page size, Hkv, D], is passed as its transposed view. Any page size.
+        v_pool may be columns of k_pool, as of a latent cache (MLA), which the kernel then reads for both.
       table: [B, columns], i32 or i64: key j of sequence b is row j % page size of page table[b, j // page size] (FlashAttention's
         page_table, vLLM's block_table). Entries of pages without a key are not read.
       lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
