@@ -13,6 +13,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Reference/Element.h"
 
 #include <cmath>
@@ -54,7 +55,7 @@ static LogicalResult evaluateAttention(Operation *op,
                             source->getDim(kBatch), source->getDim(kSequence))))
       return failure();
   for (Value operand : {attention.getKey(), attention.getValue()})
-    if (auto paged = operand.getDefiningOp<PagedOp>();
+    if (PagedOp paged = getPages(operand);
         paged && failed(checkEntries(paged, attention, environment)))
       return failure();
   ModPrograms mods(attention, environment, query, key);

@@ -6,6 +6,7 @@
 
 #include "AttentionPrograms.h"
 
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/OutputOps.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -85,6 +86,9 @@ static CallInput getSource(Value value,
   auto found = calls.find(value.getDefiningOp());
   if (found == calls.end())
     return input;
+  // A sum of heads stands for the gradient that it is of.
+  if (auto sum = value.getDefiningOp<SumHeadsOp>())
+    value = sum.getSource();
   input.call = found->second;
   input.operand = std::to_string(cast<OpResult>(value).getResultNumber());
   return input;
@@ -145,7 +149,7 @@ std::vector<ProgramCall> attn::convertToPrograms(ModuleOp module) {
     numbers[attention] = static_cast<int64_t>(calls.size()) - 1;
     // What follows an output is result 0, too.
     for (Operation *end : extracted.ends)
-      if (isa<OutputModOp>(end))
+      if (isa<OutputModOp, SumHeadsOp>(end))
         numbers[end] = numbers[attention];
   }
   module.getBody()->getOperations().clear();

@@ -218,6 +218,11 @@ static void remarkOtherResults(ModuleOp module) {
          function.getBody().front().getTerminator()->getOpOperands()) {
       Operation *producer = result.get().getDefiningOp();
       // What follows an attention is a part of its kernels.
+      if (auto sum = dyn_cast_or_null<SumHeadsOp>(producer)) {
+        Operation *backward = sum.getSource().getDefiningOp();
+        if (backward && llvm::is_contained(getHeadSums(backward), sum))
+          producer = backward;
+      }
       while (auto mod = dyn_cast_or_null<OutputModOp>(producer))
         producer = mod.getSource().getDefiningOp();
       // In place, or where a kernel writes its results.

@@ -50,12 +50,16 @@ static SetVector<Operation *> getViews(Operation *attention) {
     }
   };
   for (Value operand : attention->getOperands()) {
+    if (auto heads = operand.getDefiningOp<SelectHeadsOp>()) {
+      views.insert(heads);
+      operand = heads.getSource();
+    }
     if (auto paged = operand.getDefiningOp<PagedOp>()) {
       views.insert(paged);
       operand = paged.getPool();
     }
     if (Operation *view = operand.getDefiningOp();
-        isa_and_present<RaggedOp, SequenceLengthsOp, SelectHeadsOp>(view))
+        isa_and_present<RaggedOp, SequenceLengthsOp>(view))
       views.insert(view);
     if (auto append = operand.getDefiningOp<AppendOp>())
       appends.insert(append);
@@ -212,7 +216,7 @@ LogicalResult Outline::outline(Operation *attention) {
                              << " to linalg: " << reason;
     SetVector<Operation *> views = getViews(attention);
     for (Operation *end : extracted.ends)
-      if (isa<OutputModOp, PackOp>(end))
+      if (isa<OutputModOp, PackOp, SumHeadsOp>(end))
         views.insert(end);
     convertToLinalg(attention);
     llvm::for_each(views, convertToLinalg);

@@ -13,7 +13,7 @@ from .cache import Cache
 from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
 from .cpu import DirectKernel, has_contiguous_rows, keys_of_tensor
 from .errors import BindingError, DeviceError
-from .heads import head_map_arrays, map_types, sum_by_maps
+from .heads import head_map_arrays, map_types
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks, prepared
 from .mask import Mask, Score, trace_mask, trace_score
@@ -199,7 +199,6 @@ def attention_backward(
     deterministic: bool = False,
     result_dtype: Optional[str] = None,
     head_map: Any = None,
-    sum_heads: bool = True,
     cache: Optional[Cache] = None,
 ) -> tuple[Any, ...]:
     """The gradients (d_query, d_key, d_value), with bias_gradient d_bias too, of a function of `attention`'s results.
@@ -210,16 +209,12 @@ def attention_backward(
     Arguments: those of the forward, its `output` and `lse` (both None with normalization "none"), and the gradients d_output [B, Hq, M, Dv] and, if the function
     uses it, d_lse [B, Hq, M]. `result_dtype` is that of d_query, d_key and d_value. With `deterministic`, and on the CPU, they are the same bits in every run. A sink of the
     forward is in its lse; the sink's own gradient is the sum over B and M of -exp(sink - lse) * (rowsum(d_output * output) -
-    d_lse). With head_map kernels give d_key and d_value of each query head, [B, Hq, N, D or Dv], and those of a key head are
-    summed in f32, in new arrays of NumPy or torch; without `sum_heads` they are returned as they are, of any library and with `out` too.
+    d_lse). With head_map d_key and d_value of each query head, in the type of the results, are summed in f32 for the heads of key and
+    value, in the order of query heads.
     """
     mask_mod = with_blocks(mask_mod, block_mask)
-    maps = head_map_arrays(head_map)
-    sum_heads = sum_heads and bool(maps)
-    if sum_heads and out is not None:
-        raise BindingError("expected no out with head_map and sum_heads, got one: gradients of heads are summed in new arrays")
     random = dropout_arrays(query, dropout, seed, offset)
-    call = Call(query, key, value, bias, None, {**maps, **random}, causal, window, soft_cap, scale, mask_mod, score_mod)
+    call = Call(query, key, value, bias, None, {**head_map_arrays(head_map), **random}, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named)
     text = normalization_text(normalization)
     if text.startswith("sum"):
@@ -235,8 +230,7 @@ def attention_backward(
         "d_lse", d_lse is not None, "normalization", text, *call.result_field(result_dtype),
     )  # fmt: skip
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
-    results = call.run(tuple(more.values()), fields, target, device, flags, cache, out)
-    return sum_by_maps(results, maps, key, value) if sum_heads else results
+    return call.run(tuple(more.values()), fields, target, device, flags, cache, out)
 
 
 def normalization_text(normalization: Any) -> str:

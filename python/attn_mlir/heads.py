@@ -40,34 +40,24 @@ def check_head_maps(named: Mapping[str, ArrayView]):
         raise BindingError("expected no head_map with descale, got one: select the heads before")
 
 
-def select_heads(map_types: tuple[str, ...], types: Mapping[str, str]) -> tuple[list[str], str]:
-    """Lines that make views of key and value, and the operands of an attention. `types` are those of the arguments and of the views."""
+def select_heads(map_types: tuple[str, ...], sources: Mapping[str, str], types: Mapping[str, str]) -> tuple[list[str], str]:
+    """Lines that make views of key and value, and the operands of an attention. `sources` are the tensors that have the heads, with
+    their types, `types` those of the arguments and of the views."""
     lines = []
-    for name, map_name in zip(("key", "value"), (HEAD_MAPS[0], HEAD_MAPS[len(map_types) - 1])):
-        lines.append(f"  %{name}_rows = attn.select_heads %{name}[%{map_name}] : {types[name]}[{types[map_name]}] -> {types[name + '_rows']}\n")
+    for name, (source, type), map_name in zip(("key", "value"), sources.items(), (HEAD_MAPS[0], HEAD_MAPS[len(map_types) - 1])):
+        lines.append(f"  %{name}_rows = attn.select_heads %{source}[%{map_name}] : {type}[{types[map_name]}] -> {types[name + '_rows']}\n")
     return lines, "%query, %key_rows, %value_rows"
 
 
-def sum_by_maps(gradients: tuple[Any, ...], maps: Mapping[str, Any], key: Any, value: Any) -> tuple[Any, ...]:
-    """(d_query, d_key, d_value, ...) of key and value, by those of what the maps select of them."""
-    key_map, value_map = maps[HEAD_MAPS[0]], maps.get(HEAD_MAPS[1], maps[HEAD_MAPS[0]])
-    d_query, d_key, d_value, *others = gradients
-    return (d_query, sum_heads(d_key, key_map, key.shape[1]), sum_heads(d_value, value_map, value.shape[1]), *others)
-
-
-def sum_heads(gradient: Any, head_map: Any, heads: int) -> Any:
-    """[B, heads, N, D] of [B, Hq, N, D]: the sum of the heads of each entry of the map, in f32; one that is no head is the last."""
-    shape = (gradient.shape[0], heads, *gradient.shape[2:])
-    if hasattr(gradient, "index_add"):  # of torch
-        wide = gradient.double() if gradient.element_size() == 8 else gradient.float()
-        entries = head_map.to(gradient.device)
-        entries = entries.masked_fill((entries < 0) | (entries >= heads), heads - 1)
-        return wide.new_zeros(shape).index_add_(1, entries, wide).to(gradient.dtype)
-    import numpy as np
-
-    if not isinstance(gradient, np.ndarray):
-        raise BindingError(f"expected arrays of NumPy or torch with head_map, got {type(gradient).__module__}.{type(gradient).__name__}")
-    total = np.zeros(shape, np.float64 if gradient.dtype == np.float64 else np.float32)
-    for head, entry in enumerate(np.asarray(head_map)):
-        total[:, entry if 0 <= entry < heads else heads - 1] += gradient[:, head].astype(total.dtype)
-    return total.astype(gradient.dtype)
+def sum_heads(map_types: tuple[str, ...], types: Mapping[str, str]) -> list[str]:
+    """Lines that make %d_key and %d_value of the gradients of the views, %d_key_rows and %d_value_rows. `types` are those of the
+    arguments, and of the gradients before and behind."""
+    lines = []
+    for name, map_name in zip(("key", "value"), (HEAD_MAPS[0], HEAD_MAPS[len(map_types) - 1])):
+        rows, sums = types[f"d_{name}_rows"], types[f"d_{name}"]
+        sizes = [d for d, size in enumerate(sums.removeprefix("tensor<").split("x")[:3]) if size == "?"]
+        for d in sizes:
+            lines.append(f"  %{name}_dim{d} = arith.constant {d} : index\n  %{name}_size{d} = tensor.dim %{name}, %{name}_dim{d} : {types[name]}\n")
+        lines.append(f"  %{name}_sizes = tensor.empty({', '.join(f'%{name}_size{d}' for d in sizes)}) : {sums}\n")
+        lines.append(f"  %d_{name} = attn.sum_heads %d_{name}_rows[%{map_name}] into %{name}_sizes : {rows}[{types[map_name]}] into {sums}\n")
+    return lines

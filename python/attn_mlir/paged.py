@@ -14,6 +14,7 @@ from .checks import BYTES, DESCALES, FLOATS, Window, check_arrays, check_no_grad
 from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
 from .functional import Call, default_target, window_of
+from .heads import head_map_arrays
 from .kernel import Kernel, compile
 from .rotary import rotary_field, rows_of_tokens
 from .runtime.host_array import HostArray
@@ -46,6 +47,7 @@ def decode(
     rotary_positions: Any = None,
     return_lse: bool = False,
     result_dtype: Optional[str] = None,
+    head_map: Any = None,
     out: Any = None,
     target: Optional[str] = None,
     device: Optional[str] = None,
@@ -59,6 +61,7 @@ def decode(
         or a chunk of a prompt.
       k_pool, v_pool: [pages, Hkv, page size, D or Dv], of query's type or 8 bits; Hkv divides Hq. Any strides with a contiguous head dim: a cache in NHD
         layout, [pages, page size, Hkv, D], is passed as its transposed view. Any page size.
+        v_pool may be columns of k_pool, as of a latent cache (MLA), which the kernel then reads for both.
       table: [B, columns], i32 or i64: key j of sequence b is row j % page size of page table[b, j // page size] (FlashAttention's
         page_table, vLLM's block_table). Entries of pages without a key are not read.
       lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
@@ -73,6 +76,8 @@ def decode(
       rotary, rotary_interleaved: as of `attention`, of query and of k_new [B, Hkv, M, D]; keys in pools are turned already (FlashAttention's rotary_cos,
         rotary_sin). New rows are turned and rounded to their type once, then appended, on a GPU by one kernel; pools of 8 bits get them quantised.
       rotary_positions: [1 or B, M], i32 or i64, of the new tokens; None: lengths - M + i for token i.
+      head_map: [Hq], or a pair of such, as of `attention`: heads of the pools, of which k_pool and v_pool may have different numbers by two maps
+        (not with k_new). Not with k_scale or v_scale.
       sink, soft_cap, scale, return_lse, result_dtype, out, target, device, allow_tf32, cache: as of `attention`.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
@@ -80,7 +85,7 @@ def decode(
     `attention` does. An entry that is read must be a page of the pool: none is looked at on the host.
     """
     check_no_gradients(query=query, key=k_pool, value=v_pool, sink=sink)
-    more = {**cache_scales(query, k_scale, v_scale), "key_table": table, "key_lengths": lengths}
+    more = {**cache_scales(query, k_scale, v_scale), "key_table": table, "key_lengths": lengths, **head_map_arrays(head_map)}
     fields: tuple = ("lse", return_lse)
     target = target or default_target(view_of(query, "query"), device)
     rows, scales = {}, {}

@@ -9,7 +9,7 @@ import re
 from typing import Mapping, Optional, Sequence, Union
 
 from .errors import BindingError
-from .heads import HEAD_MAPS, select_heads
+from .heads import HEAD_MAPS, select_heads, sum_heads
 from .norms import norm_lines
 from .rotary import rotary_lines
 
@@ -121,25 +121,28 @@ class AttentionProblem:
             clauses.append(f"descale({', '.join(f'%{n}' for n in scales)} : {', '.join(scales.values())})")
         views, names = [], "%query, %key, %value"
         pools: list[str] = []
+        heads = ("Hkv", "Hv" if len(self.head_maps) == 2 else "Hkv")
+        if self.head_maps:
+            key, value = (tensor(("B", h, "N", dim), stored) for h, dim in zip(heads, (self.head_dim, self.value_dim)))
+            arguments.update(key=key, value=value)
         if self.pages:
             page, entry = self.pages
             arguments["key_table"] = table = tensor(("B", "T"), entry)
-            pools = [tensor(("P", "Hkv", page, dim), stored) for dim in (self.head_dim, self.value_dim)]
+            pools = [tensor(("P", h, page, dim), stored) for h, dim in zip(heads, (self.head_dim, self.value_dim))]
             arguments.update(zip(("key", "value"), pools))
             for rows_of, view, pool in (("key", key, pools[0]), ("value", value, pools[1])):
-                cache = rows_of + "_cache" * bool(self.append)
-                views.append(f"  %{rows_of}_rows = attn.paged %{cache}[%key_table] : {pool}[{table}] -> {view}\n")
+                cache, made = rows_of + "_cache" * bool(self.append), "pages" if self.head_maps else "rows"
+                views.append(f"  %{rows_of}_{made} = attn.paged %{cache}[%key_table] : {pool}[{table}] -> {view}\n")
             names = "%query, %key_rows, %value_rows"
         if self.lengths:
             arguments.update((name, tensor(("B",), dtype)) for name, dtype in self.lengths)
             parts = (f"{name.removesuffix('_lengths')} %{name} : {arguments[name]}" for name, _ in self.lengths)
             clauses.append(f"lengths({', '.join(parts)})")
         if self.head_maps:
-            sources = ("Hkv", "Hv" if len(self.head_maps) == 2 else "Hkv")
-            arguments.update((n, tensor(("B", h, "N", d), stored)) for n, h, d in zip(("key", "value"), sources, (self.head_dim, self.value_dim)))
             arguments.update((n, tensor(("Hq",), entry)) for n, entry in zip(HEAD_MAPS, self.head_maps))
+            sources = {"key" + "_pages" * bool(self.pages): key, "value" + "_pages" * bool(self.pages): value}
             key, value = (tensor(("B", "Hq", "N", dim), stored) for dim in (self.head_dim, self.value_dim))
-            selected, names = select_heads(self.head_maps, {**arguments, "key_rows": key, "value_rows": value})
+            selected, names = select_heads(self.head_maps, sources, {**arguments, "key_rows": key, "value_rows": value})
             views += selected
         if self.append:
             rank, dtype, entry = self.append
@@ -200,7 +203,11 @@ class AttentionProblem:
             op, results, types = "attention_backward", ["%d_query", "%d_key", "%d_value"], [result(query), result(key), result(value)]
         else:
             op, results, types = "attention", ["%output"] + ["%lse"] * self.lse, [result(output)] + [lse] * self.lse
-        result_types, changed = ", ".join(types), ""
+        result_types, changed, sums = ", ".join(types), "", []
+        if self.gradient and self.head_maps:
+            gradients = {"d_key_rows": types[1], "d_value_rows": types[2], **{f"d_{n}": result(arguments[n]) for n in ("key", "value")}}
+            sums = sum_heads(self.head_maps, {**arguments, **gradients})
+            types[1:] = gradients["d_key"], gradients["d_value"]
         if self.output:
             whole = tensor((*rows, self.value_dim), "f64" if self.dtype == "f64" else "f32")
             text = in_f64(self.output.text) if self.dtype == "f64" else self.output.text
@@ -216,10 +223,11 @@ class AttentionProblem:
             result_types += f" d_captures({learned_types})"
         parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
         returned = returned or ", ".join(types)
+        made = [r + "_rows" if sums and r in ("%d_key", "%d_value") else r for r in results]
         return f"""func.func @{name}({parameters}) -> ({returned}) {{
-{"".join([*reads, *views])}  {", ".join(results)} = attn.{op} {names} {" ".join(clauses)}
+{"".join([*reads, *views])}  {", ".join(made)} = attn.{op} {names} {" ".join(clauses)}
       : {query}, {key}, {value} -> {result_types}
-{changed}  return {", ".join([*(["%changed", *results[1:]] if changed else results), *caches])} : {returned}
+{changed}{"".join(sums)}  return {", ".join([*(["%changed", *results[1:]] if changed else results), *caches])} : {returned}
 }}
 """
 

@@ -57,13 +57,21 @@ static AppendOp getAppendOf(BlockArgument argument) {
   return AppendOp();
 }
 
-/// The source of a view whose head map `argument` is; null if it is none.
-static Value getMappedHeads(BlockArgument argument) {
-  for (OpOperand &use : argument.getUses())
-    if (auto select = dyn_cast<SelectHeadsOp>(use.getOwner());
-        select && select.getMap() == argument)
-      return select.getSource();
-  return Value();
+/// The argument whose heads a view selects by the map `argument`: what is in
+/// pages, packed or appended to, at last; null if it is none.
+static BlockArgument getMappedHeads(BlockArgument argument) {
+  for (OpOperand &use : argument.getUses()) {
+    auto select = dyn_cast<SelectHeadsOp>(use.getOwner());
+    if (!select || select.getMap() != argument)
+      continue;
+    Value source = select.getSource();
+    if (PagedOp pages = getPages(source))
+      source = pages.getPool();
+    if (RaggedOp ragged = getRagged(source))
+      source = ragged.getPacked();
+    return dyn_cast<BlockArgument>(getStorage(source));
+  }
+  return BlockArgument();
 }
 
 /// The table whose rows the positions `argument` are of; null if it is none.
@@ -181,9 +189,9 @@ static void fillOffsets(HostTensor &tensor, ArrayRef<RaggedOp> views,
 /// where it is no argument.
 static int64_t getCapacity(BlockArgument lengths, const Shapes &shapes) {
   Value measured = getMeasured(lengths);
-  auto paged = measured.getDefiningOp<PagedOp>();
-  auto argument = dyn_cast<BlockArgument>(paged ? Value(paged.getTable())
-                                                : getStorage(measured));
+  PagedOp paged = getPages(measured);
+  auto argument = dyn_cast<BlockArgument>(
+      paged ? Value(paged.getTable()) : getStorage(skipHeadMap(measured)));
   if (!argument)
     return 0;
   const std::vector<int64_t> &shape = shapes[argument.getArgNumber()];
@@ -203,8 +211,7 @@ bool attn::run::fillSequences(HostTensor &tensor, BlockArgument argument,
   else if (SmallVector<RaggedOp> views = getSequencesOf(argument);
            !views.empty() && tensor.numElements() > 0)
     fillOffsets(tensor, views, shapes, stream);
-  else if (auto mapped =
-               dyn_cast_or_null<BlockArgument>(getMappedHeads(argument)))
+  else if (BlockArgument mapped = getMappedHeads(argument))
     fillMap(tensor, shapes[mapped.getArgNumber()][kHead], stream);
   else if (auto table = dyn_cast_or_null<BlockArgument>(getTableOf(argument)))
     fillMap(tensor, shapes[table.getArgNumber()].end()[-2], stream);
@@ -237,7 +244,8 @@ static void poisonTails(HostTensor &tensor, const HostTensor &lengths) {
   }
 }
 
-/// The uses of a cache, and of what it is after an append in their place.
+/// The uses of a cache, and of what it is after an append, or selects of it by
+/// a map, in their place.
 static SmallVector<OpOperand *> getReads(Value cache) {
   SmallVector<OpOperand *> reads;
   for (OpOperand &use : cache.getUses()) {
@@ -248,6 +256,9 @@ static SmallVector<OpOperand *> getReads(Value cache) {
            llvm::zip_equal(append.getPools(), append.getResults()))
         if (pool == cache)
           later.push_back(result);
+    if (auto heads = dyn_cast<SelectHeadsOp>(use.getOwner());
+        heads && heads.getSource() == cache)
+      later.push_back(heads);
     if (later.empty())
       reads.push_back(&use);
     for (Value result : later)
@@ -266,8 +277,8 @@ static BlockArgument getOnlyLengths(BlockArgument argument) {
     auto attention = dyn_cast<AttentionOp>(use.getOwner());
     bool isEnded = attention && attention.getKeyLengths() &&
                    getStorage(attention.getQuery()) != argument &&
-                   (getStorage(attention.getKey()) == argument ||
-                    getStorage(attention.getValue()) == argument);
+                   (getStorage(skipHeadMap(attention.getKey())) == argument ||
+                    getStorage(skipHeadMap(attention.getValue())) == argument);
     if (!isEnded || (lengths && lengths != attention.getKeyLengths()))
       return BlockArgument();
     lengths = attention.getKeyLengths();
@@ -310,6 +321,11 @@ static void poisonPages(HostTensor &pool, HostTensor &table,
       setElement(pool, i, std::numeric_limits<double>::quiet_NaN());
 }
 
+/// The op that alone reads the result of `view`, once; null if there is none.
+static Operation *getOnlyReader(Operation *view) {
+  return view->hasOneUse() ? *view->user_begin() : nullptr;
+}
+
 /// Poisons generated pools that only keys or values with lengths are in.
 static void poisonPages(func::FuncOp function,
                         ArrayRef<std::optional<std::vector<int64_t>>> given,
@@ -317,9 +333,10 @@ static void poisonPages(func::FuncOp function,
   function.walk([&](PagedOp paged) {
     auto pool = dyn_cast<BlockArgument>(getStorage(paged.getPool()));
     auto table = dyn_cast<BlockArgument>(paged.getTable());
-    auto attention = paged->hasOneUse()
-                         ? dyn_cast<AttentionOp>(*paged->user_begin())
-                         : AttentionOp();
+    Operation *reader = getOnlyReader(paged);
+    if (isa_and_present<SelectHeadsOp>(reader))
+      reader = getOnlyReader(reader);
+    auto attention = dyn_cast_if_present<AttentionOp>(reader);
     auto lengths =
         attention
             ? dyn_cast_if_present<BlockArgument>(attention.getKeyLengths())

@@ -70,8 +70,12 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
   tie(query, kHead, "Hq" + suffix);
   tie(query, kSequence, "M" + suffix);
   Value map;
+  bool isMapped = skipHeadMap(key) != key || skipHeadMap(value) != value;
+  if (RaggedOp ragged = getRagged(query))
+    nameByRagged(ragged, "query_rows", "Hq", suffix);
   for (Value operand : {key, value}) {
-    const char *name = "Hkv";
+    // Beside heads by a map there is one for each query head.
+    const char *name = isMapped ? "Hq" : "Hkv";
     if (auto heads = operand.getDefiningOp<SelectHeadsOp>()) {
       // A map has an entry for each query head, of any number of heads; by one
       // of their own there may be another number of the values.
@@ -81,22 +85,19 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
       map = heads.getMap();
       mappedHeads.push_back({"Hq" + suffix, name + suffix});
     }
-    auto paged = operand.getDefiningOp<PagedOp>();
+    PagedOp paged = getPages(operand);
     tie(paged ? paged.getTable() : operand, kBatch, "B" + suffix);
     tie(paged ? paged.getPool() : operand, kHead, name + suffix);
     if (!paged)
       tie(operand, kSequence, "N" + suffix);
+    if (RaggedOp ragged = getRagged(operand))
+      nameByRagged(ragged, "key_rows", name, suffix);
   }
-  for (auto [operand, name, heads] : {std::tuple(query, "query_rows", "Hq"),
-                                      std::tuple(key, "key_rows", "Hkv"),
-                                      std::tuple(value, "key_rows", "Hkv")})
-    if (auto ragged = operand.template getDefiningOp<RaggedOp>())
-      nameByRagged(ragged, name, heads, suffix);
   // The pages of a pool, and those that a batch has room for: of pages of
   // another size there are others for the values.
-  auto keyPages = key.getDefiningOp<PagedOp>();
+  PagedOp keyPages = getPages(key);
   for (Value operand : {key, value})
-    if (auto paged = operand.getDefiningOp<PagedOp>()) {
+    if (PagedOp paged = getPages(operand)) {
       bool isOther = keyPages && keyPages.getPageSize() != paged.getPageSize();
       tie(paged.getPool(), 0, (isOther ? "Pv" : "P") + suffix);
       tie(paged.getTable(), 1, (isOther ? "Tv" : "T") + suffix);

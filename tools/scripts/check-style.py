@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE_LINES = {".cpp": 500, ".h": 500, ".td": 600, ".py": 500, ".mlir": 150}
-FUNCTION_LINES, FUNCTION_LINES_MAX = 60, 100
+FUNCTION_LINES, FUNCTION_LINES_MAX, PARAMETERS = 60, 100, 6
 SPDX = "SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception"
 
 NOT_A_FUNCTION = re.compile(r"^(if|for|while|switch|do|else|namespace|class|struct|enum|union|extern)\b")
@@ -30,15 +30,26 @@ def without_comments(text):
     return re.sub(pattern, lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL | re.MULTILINE)
 
 
+def count_parameters(head):
+    """Those of the function whose `head` is what stands before its body; 0 if it is unclear."""
+    depth, count, start = 0, 0, head.find("(")
+    for at, char in enumerate(head[start:], start):
+        depth += (char in "(<[{") - (char in ")]}" or (char == ">" and head[at - 1] != "-"))
+        count += depth == 1 and char == ","
+        if depth == 0:
+            return count + bool(head[start + 1 : at].strip())
+    return 0
+
+
 def functions(text):
-    """Yields (first line, number of lines) of each function body in C++ `text`."""
+    """Yields (first line, number of lines, number of parameters) of each function body in C++ `text`."""
     code = without_comments(text)
     stack, head_start = [], 0
     for match in re.finditer(r"[{};]", code):
         char, at = match[0], match.start()
         head = code[head_start:at].strip()
         if char == "{":
-            at_scope = all(kind == "scope" for kind, _ in stack)
+            at_scope = all(kind == "scope" for kind, *_ in stack)
             if SCOPE_HEAD.search(head) and "(" not in head.split("{")[-1]:
                 kind = "scope"
             elif at_scope and FUNCTION_HEAD.search(head) and not NOT_A_FUNCTION.match(head):
@@ -46,11 +57,11 @@ def functions(text):
             else:
                 kind = "block"
             first = code.count("\n", 0, at - len(code[head_start:at].lstrip())) + 1
-            stack.append((kind, first))
+            stack.append((kind, first, count_parameters(head)))
         elif char == "}" and stack:
-            kind, first = stack.pop()
+            kind, first, parameters = stack.pop()
             if kind == "function":
-                yield first, code.count("\n", 0, at) + 1 - first + 1
+                yield first, code.count("\n", 0, at) + 1 - first + 1, parameters
         if not (char == ";" and code.count("(", head_start, at) > code.count(")", head_start, at)):
             head_start = match.end()
 
@@ -89,7 +100,9 @@ def check_sources(findings):
         lines = [line.strip() for line in text.split("\n") if line.strip()]
         code_lines += len(lines)
         comment_lines += sum(line.startswith(("//", "/*", "*")) for line in lines)
-        for first, length in functions(text):
+        for first, length, parameters in functions(text):
+            if parameters > PARAMETERS:
+                findings.warn(path, first, f"function of {parameters} parameters, the budget is {PARAMETERS}")
             if length > FUNCTION_LINES_MAX:
                 findings.error(path, first, f"function of {length} lines, at most {FUNCTION_LINES_MAX}")
             elif length > FUNCTION_LINES:

@@ -346,7 +346,7 @@ def run_backward(arguments: Sequence[StreamArray], results: Sequence[StreamArray
     given = {"output": None, "lse": None, **arguments_of(arguments, call)}
     out = [*by_heads(results[:3], call), *results[3:]]
     learned = len(results) > 3 + ("bias" in given)
-    functional.attention_backward(**given, out=out, bias_gradient="bias" in given, capture_gradients=learned, sum_heads=False)
+    functional.attention_backward(**given, out=out, bias_gradient="bias" in given, capture_gradients=learned)
 
 
 FORWARD, BACKWARD = "attn_mlir_attention", "attn_mlir_attention_backward"
@@ -358,8 +358,7 @@ def call(
     name: str, results: Sequence[str], options: Options, maps, score_reads, mask_reads, output_reads: Sequence[Array] = (),
     **arrays: Optional[Array],
 ) -> Any:  # fmt: skip
-    """A call with the arrays that there are; `results` are "output" and "lse", or names of the arguments whose gradients they are,
-    with `maps` of heads those of what the maps select of key and value."""
+    """A call with the arrays that there are; `results` are "output" and "lse", or names of the arguments whose gradients they are."""
     given = {key: array for key, array in arrays.items() if array is not None}
     given.update(zip(HEAD_MAPS, maps))
     for kind, reads in zip(KINDS, (score_reads, mask_reads, output_reads)):
@@ -396,10 +395,7 @@ def result_of(name: str, given: dict[str, Array], heads_inside: bool) -> jax.Sha
         batch, *middle, _ = query.shape
         rows = (batch, *(middle[::-1] if heads_inside else middle))
         return jax.ShapeDtypeStruct(rows, "float64" if query.dtype == np.float64 else "float32")
-    shape = given[name].shape
-    if name in ("key", "value") and HEAD_MAPS[0] in given:
-        shape = (shape[0], query.shape[1], *shape[2:])
-    return jax.ShapeDtypeStruct(shape, given[name].dtype)
+    return jax.ShapeDtypeStruct(given[name].shape, given[name].dtype)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(7,))
@@ -426,18 +422,7 @@ def backward(options: Options, saved, gradients):
     d_bias = found[3] if bias is not None else None
     rest = iter(found[len(results) - len(learned) :])
     d_reads = tuple(next(rest) if is_float(array) else no_gradient(array) for array in score_reads)
-    d_query, d_key, d_value = found[:3]
-    if maps:
-        d_key, d_value = summed(d_key, maps[0], key.shape[1]), summed(d_value, maps[-1], value.shape[1])
-    return d_query, d_key, d_value, d_bias, tuple(map(no_gradient, maps)), d_reads, tuple(map(no_gradient_of_mask, mask_reads))
-
-
-def summed(gradient: Array, head_map: Array, heads: int) -> Array:
-    """[B, heads, N, D] of [B, Hq, N, D], as heads.sum_heads."""
-    wide = gradient.astype(jnp.promote_types(gradient.dtype, jnp.float32))
-    entries = jnp.where((head_map < 0) | (head_map >= heads), heads - 1, head_map)
-    zeros = jnp.zeros((gradient.shape[0], heads, *gradient.shape[2:]), wide.dtype)
-    return zeros.at[:, entries].add(wide).astype(gradient.dtype)
+    return *found[:3], d_bias, tuple(map(no_gradient, maps)), d_reads, tuple(map(no_gradient_of_mask, mask_reads))
 
 
 def is_float(array: Array) -> bool:

@@ -19,8 +19,26 @@
 // RUN: attn-run %t.grad.mlir --function mapped_grad --shape M=40,N=70 --random 11 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %t.grad.mlir --function mapped_grad --shape M=70,N=130 --random 12 --device=sim:sm_90a --verify | FileCheck %s
 // RUN: attn-run %t.grad.mlir --function dynamic_grad --shape B=2,Hq=5,Hkv=3,M=17,N=65 --random 13 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: attn-run %t.grad.mlir --function dynamic_grad --shape B=1,Hq=3,Hkv=4,M=17,N=65 --random 14 --device=sim:sm_90a --deterministic --verify --schedules 2 | FileCheck %s
+// RUN: attn-run %t.grad.mlir --function mapped_grad --shape M=9,N=41 --fill arg3=zeros --random 15 --device=sim:sm_90a --verify --schedules 2 | FileCheck %s
+// RUN: attn-run %t.grad.mlir --function asymmetric_grad --random 16 --device=sim:sm_90a --verify | FileCheck %s
 // CHECK: verify: PASS
 // CHECK-NOT: FAIL
+
+// The sums are kernels of the backward's program, in a chain of launches on sm_90a; the host's module has none.
+// RUN: attn-opt %t.grad.mlir --attn-outline=target=sm_90a | FileCheck %s --check-prefix=HOST
+// HOST-LABEL: func.func @mapped_grad
+// HOST: %[[GRADS:.*]]:3 = call @mapped_grad_attention_0(
+// HOST-NOT: attn.sum_heads
+// HOST: return %[[GRADS]]#0, %[[GRADS]]#1, %[[GRADS]]#2
+// HOST-NOT: attn.sum_heads
+// RUN: attn-opt %t.grad.mlir --target=sm_90a --emit=manifest -o %t.sums 2>&1 | FileCheck %s --check-prefix=REMARK --implicit-check-not=mapped_grad
+// REMARK: remark: result 1 of @asymmetric_grad is of 'linalg.add', which no kernel computes
+// RUN: FileCheck %s --check-prefix=SUMS < %t.sums.json
+// SUMS: "entry": "mapped_grad_attention{{.*}}_sum_d_key",
+// SUMS-NEXT: "after": "programmatic"
+// SUMS: "entry": "mapped_grad_attention{{.*}}_sum_d_value",
+// SUMS-NEXT: "after": "programmatic"
 
 // GRAD: %[[DK:.*]] = attn.sum_heads %{{.*}}[%arg3] into {{.*}} into tensor<2x3x?x64xf16>
 // GRAD: attn.sum_heads %{{.*}}[%arg4] into {{.*}} into tensor<2x2x?x64xf16>

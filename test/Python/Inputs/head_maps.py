@@ -56,18 +56,16 @@ for rows, key_heads, value_heads, key_map, value_map in (
         for name, part, expected in zip(("d_query", "d_key", "d_value"), grads, gradients):
             check(f"{name} {where}", part, expected, scale=max(1, np.abs(expected).max()))
 
-    parts = attn_mlir.attention_backward(q, k, v, *got, d_output, causal=True, head_map=maps, sum_heads=False)
-    out = tuple(np.empty_like(part) for part in parts)
-    attn_mlir.attention_backward(q, k, v, *got, d_output, causal=True, head_map=maps, sum_heads=False, out=out)
-    assert parts[1].shape == (*q.shape[:2], *k.shape[2:]) and all((a == b).all() for a, b in zip(parts, out))
-    check("d_key of heads", np.stack([parts[1][:, key_map == head].sum(1) for head in range(key_heads)], 1), gradients[1], scale=4)
+    out = tuple(np.empty_like(part) for part in grads)
+    attn_mlir.attention_backward(q, k, v, *got, d_output, causal=True, head_map=maps, out=out, **where)
+    assert all((a == b).all() for a, b in zip(grads, out))
 
 # An entry that is no head counts as the last one, in gradients too; neither reads past the keys.
 for where in (CPU, *GPUS):
     wild, last = (attn_mlir.attention(q, k, v, head_map=(np.array(heads, np.int32), maps[1]), **where) for heads in ([-1, 2**31 - 1], [4, 4]))
     assert np.isfinite(wild.astype(float)).all() and (wild == last).all(), where
-wild, last = (attn_mlir.attention_backward(q, k, v, *got, d_output, causal=True, head_map=(np.array(heads, np.int32), maps[1])) for heads in ([-1, 7], [4, 4]))
-assert all((a == b).all() for a, b in zip(wild, last))
+    wild, last = (attn_mlir.attention_backward(q, k, v, *got, d_output, causal=True, head_map=(np.array(heads, np.int32), maps[1]), **where) for heads in ([-1, 7], [4, 4]))
+    assert all((a == b).all() for a, b in zip(wild, last)), where
 
 summed = attn_mlir.compile("""
 func.func @summed(%g: tensor<2x4x3x8xf32>, %map: tensor<4xi32>) -> tensor<2x3x3x8xf32> {
@@ -79,10 +77,29 @@ heads = rng.standard_normal((2, 4, 3, 8)).astype(np.float32)
 sums = summed(heads, np.array([-1, 0, 3, 0], np.int32))
 assert np.allclose(sums, np.stack([heads[:, 1] + heads[:, 3], 0 * heads[:, 0], heads[:, 0] + heads[:, 2]], 1), atol=1e-6)
 
+# Pools of a cache, whose unused heads and rows are NaN.
+k_pool, v_pool = draw(9, 4, 16, 64), draw(9, 4, 16, 64)
+table, lengths = np.array([[2, 7, 4], [8, 1, 0]], np.int32), np.array([40, 17], np.int32)
+pool_map, token = np.array([3, 0, 0, 3, 3], np.int32), draw(2, 5, 2, 64)
+k_pool[:, 1:3] = v_pool[:, 1:3] = k_pool[[3, 5, 6]] = v_pool[[3, 5, 6]] = k_pool[4, :, 8:] = v_pool[4, :, 8:] = np.nan
+for b, count in enumerate(lengths):
+    keys, values = (pool[table[b]].transpose(1, 0, 2, 3).reshape(1, 4, 48, 64)[:, :, :count] for pool in (k_pool, v_pool))
+    expected = reference(token[b : b + 1], keys, values, pool_map, pool_map, token[b : b + 1])
+    for where in (CPU, *GPUS):
+        decoded = attn_mlir.decode(token, k_pool, v_pool, table, lengths, head_map=pool_map, return_lse=True, **where)
+        check(f"decode {where}", decoded[0][b : b + 1], expected[0])
+        check(f"decode's lse {where}", decoded[1][b : b + 1], expected[1])
+        new, slots = draw(1, 4, 64), np.array([4 * 16 + 7], np.int32)
+        k_grown, v_grown = k_pool.copy(), v_pool.copy()
+        k_grown[4, :, 7], v_grown[4, :, 7] = new[0], new[0]
+        wanted = attn_mlir.decode(token, k_grown, v_grown, table, lengths, head_map=(pool_map, pool_map), **where)
+        grown = attn_mlir.decode(token, k_pool.copy(), v_pool.copy(), table, lengths, k_new=new, v_new=new, slots=slots, head_map=(pool_map, pool_map), **where)
+        assert (grown == wanted).all(), where
 
-def expect_error(message, *arguments, function=attn_mlir.attention, **options):
+
+def expect_error(message, *arguments, **options):
     try:
-        function(*arguments, **options)
+        attn_mlir.attention(*arguments, **options)
     except attn_mlir.BindingError as error:
         assert message in str(error), error
     else:
@@ -95,5 +112,4 @@ expect_error("value_head_map: expected 2 heads of value, i32 or i64, one for eac
 expect_error("expected head_map to be an array [Hq], or two, of key and of value, got [0, 1, 1]", q, k, v, head_map=[0, 1, 1])
 expect_error("operand key: expected at least one head, of which key_head_map selects, got none", q, k[:, :0], v[:, :0], head_map=one)
 expect_error("expected no head_map with prob_mod", q, k, k, head_map=one, prob_mod=lambda p, b, h, i, j: p)
-expect_error("expected no out with head_map and sum_heads", q, k, v, *got, d_output, function=attn_mlir.attention_backward, head_map=one, out=(q, k, v))
 print("head maps: PASS")

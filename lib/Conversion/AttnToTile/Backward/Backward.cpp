@@ -15,6 +15,7 @@
 #include "Backward/BackwardSmallCache.h"
 #include "Backward/BackwardStep.h"
 #include "Backward/BackwardSums.h"
+#include "Backward/HeadSums.h"
 #include "Backward/TiledBackward.h"
 #include "Kernel/Fragments.h"
 #include "Kernel/KernelScope.h"
@@ -476,6 +477,8 @@ LogicalResult BackwardKernelBuilder::build() {
     sums = views.front();
     values.map(attention.forall.getRegionIterArgs()[2], sums);
   }
+  for (const HeadSum &sum : backward.headSums)
+    values.map(sum.gradient, views[sum.view]);
   mapGrid();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();
@@ -507,7 +510,8 @@ FailureOr<int64_t> attn::buildBackwardKernels(OpBuilder &builder,
   if (backward->isFused() &&
       failed(buildRoundingKernel(builder, *backward, name)))
     return failure();
-  if (failed(buildScoreKernels(builder, *backward)))
+  if (failed(buildScoreKernels(builder, *backward)) ||
+      failed(buildHeadSumKernels(builder, *backward)))
     return failure();
   return backward->program->getKernels().size();
 }

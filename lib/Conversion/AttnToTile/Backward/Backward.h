@@ -15,9 +15,10 @@ namespace attn {
 bool holdsBackward(mlir::Operation *function);
 
 /// Builds the kernels of the one tiled backward of `function`: delta and dQ,
-/// then dK and dV, or each apart. None has an atomic operation: their results
-/// do not depend on the order in which CTAs run. Returns their number; emits an
-/// error for what the GPU cannot do.
+/// then dK and dV, or each apart, or one for all three; then those that sum the
+/// heads of gradients. Only that of all three adds to memory atomically: what
+/// the others give does not depend on the order in which CTAs run. Returns
+/// their number; emits an error for what the GPU cannot do.
 mlir::FailureOr<int64_t> buildBackwardKernels(mlir::OpBuilder &builder,
                                               mlir::Operation *function,
                                               llvm::StringRef name);

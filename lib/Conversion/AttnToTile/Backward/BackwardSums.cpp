@@ -80,9 +80,9 @@ void RowKernelBuilder::buildDelta() {
   Value zero = createFill(
       builder, loc,
       getAccumulatorType(builder, nest.getTileM(), nest.getColumns()), 0.0f);
-  tile::StoreOp::create(builder, loc, rows.lse, workspaces[1], at);
-  tile::StoreOp::create(builder, loc, rows.delta, workspaces[2], at);
-  tile::StoreOp::create(builder, loc, zero, workspaces[0], at);
+  tile::StoreOp::create(builder, loc, rows.lse, workspaces.end()[-2], at);
+  tile::StoreOp::create(builder, loc, rows.delta, workspaces.back(), at);
+  tile::StoreOp::create(builder, loc, zero, workspaces.front(), at);
   tile::ReturnOp::create(builder, loc);
 }
 
@@ -131,7 +131,7 @@ Value RowKernelBuilder::readSum(Value row, Value column) {
   Value indices[] = {toI64(at[kBatch]), toI64(at[kHead]), sumRow,
                      toI64(remainder(offset, width))};
   return tile::ExtractOp::create(builder, loc, builder.getF32Type(),
-                                 workspaces[0], indices);
+                                 workspaces.front(), indices);
 }
 
 void RowKernelBuilder::buildRounding() {

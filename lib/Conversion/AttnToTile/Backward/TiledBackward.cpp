@@ -8,11 +8,12 @@
 
 #include "Backward/Backward.h"
 #include "Backward/BackwardScores.h"
+#include "Backward/HeadSums.h"
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -46,6 +47,36 @@ static void addOperand(TiledAttention &attention, StringRef name, Value tensor,
 
 static bool isMapped(Value tile) {
   return getHeadMap(getSlice(tile)) != nullptr;
+}
+
+/// The gradient of what `tile` is sliced from: the sum of its heads where that
+/// is all that the function has of it.
+static void addKeyGradient(TiledAttention &attention, TiledBackward &backward,
+                           StringRef name, Value gradient, Value tile) {
+  for (HeadSum &sum : backward.headSums)
+    if (sum.gradient == gradient)
+      return addOperand(attention, name, sum.op.getResult(), 1,
+                        /*isOutput=*/true);
+  addOperand(attention, name, gradient, 2, /*isOutput=*/true);
+  attention.operands.back().isMapped = isMapped(tile);
+}
+
+static void addGradients(TiledAttention &attention, TiledBackward &backward) {
+  for (BackwardNest &nest : backward.nests) {
+    auto outputs = nest.attention.forall.getRegionIterArgs();
+    if (nest.isFused())
+      addOperand(attention, "d_query",
+                 backward.rounding.getRegionIterArgs().front(), 2,
+                 /*isOutput=*/true);
+    if (!nest.keysAreRows())
+      addOperand(attention, "d_query", outputs[0], 2, /*isOutput=*/true);
+    if (nest.hasDKey())
+      addKeyGradient(attention, backward, "d_key", outputs[0],
+                     nest.steps.front().getKey());
+    if (nest.steps.front().getDValue())
+      addKeyGradient(attention, backward, "d_value", outputs[nest.hasDKey()],
+                     nest.steps.front().getValue());
+  }
 }
 
 static void addOperands(TiledBackward &backward) {
@@ -85,26 +116,13 @@ static void addOperands(TiledBackward &backward) {
     nest.attention.prologue = attention.prologue;
     captures.insert_range(findTensorsRead(nest.attention));
   }
+  findHeadSums(backward);
+  for (HeadSum &sum : backward.headSums)
+    if (!matchPattern(sum.op.getMap(), m_Constant()))
+      captures.insert(sum.op.getMap());
   for (auto [i, capture] : llvm::enumerate(captures))
     addOperand(attention, "capture" + std::to_string(i), capture, 1);
-  for (BackwardNest &nest : backward.nests) {
-    auto outputs = nest.attention.forall.getRegionIterArgs();
-    if (nest.isFused())
-      addOperand(attention, "d_query",
-                 backward.rounding.getRegionIterArgs().front(), 2,
-                 /*isOutput=*/true);
-    if (!nest.keysAreRows())
-      addOperand(attention, "d_query", outputs[0], 2, /*isOutput=*/true);
-    if (nest.hasDKey()) {
-      addOperand(attention, "d_key", outputs[0], 2, /*isOutput=*/true);
-      attention.operands.back().isMapped = isMapped(step.getKey());
-    }
-    if (nest.steps.front().getDValue()) {
-      addOperand(attention, "d_value", outputs[nest.hasDKey()], 2,
-                 /*isOutput=*/true);
-      attention.operands.back().isMapped = isMapped(step.getValue());
-    }
-  }
+  addGradients(attention, backward);
   addScoreOperands(attention, backward);
   for (BackwardNest &nest : backward.nests)
     nest.attention.operands = attention.operands;
@@ -180,9 +198,11 @@ void TiledBackward::buildProgram(OpBuilder &builder, StringRef name) {
   if (isFused())
     addRowKernel(*program, first, name + "_round");
   addScoreKernels(*program, *this, name);
+  addHeadSumKernels(*program, *this, name);
   BackwardStepOp step = first.steps.front();
   if (isFused())
     addSumsView(*program, step, first.getTileM(), first.getColumns());
+  addHeadViews(*program, *this);
   if (delta)
     for (StringRef name : {"row_lse", "delta"})
       addRowView(*program, step, name, first.getTileM());

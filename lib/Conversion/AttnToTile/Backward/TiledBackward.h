@@ -14,6 +14,7 @@
 #define LIB_CONVERSION_ATTNTOTILE_BACKWARD_TILEDBACKWARD_H
 
 #include "Launch/LaunchProgram.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 
 namespace attn {
 
@@ -63,18 +64,29 @@ struct SumKernel {
   unsigned view = 0; ///< the workspace of its source, among the own ones
 };
 
+/// An attn.sum_heads of the gradients that a nest writes, which becomes a
+/// kernel.
+struct HeadSum {
+  SumHeadsOp op;
+  mlir::Value gradient; ///< in the nest, what it writes to
+  std::string entry;
+  unsigned view = 0; ///< the workspace of the gradients, among the own ones
+};
+
 /// The nests of a backward, and what all kernels take.
 struct TiledBackward {
   llvm::SmallVector<BackwardNest, 0>
       nests; ///< dQ, then dK and dV or each apart
   llvm::SmallVector<ScoreNest, 0> scoreNests;
   llvm::SmallVector<SumKernel> sums;
+  llvm::SmallVector<HeadSum> headSums;
   BackwardDeltaOp delta; ///< null without an LSE
   /// Of a fused one, the nest that rounds dQ; else null.
   mlir::scf::ForallOp rounding;
   /// Its own views are the vectors of the score nests that have any; of a fused
   /// backward the sums of dQ, [B, Hq, M, D] in f32, of each row tile a fragment
-  /// as attn_tile.accumulate has it; lse and delta as RowValues has them, if
+  /// as attn_tile.accumulate has it; the gradients of which heads are summed;
+  /// lse and delta as RowValues has them, if
   /// there is an LSE. Of a small cache see small_cache::Workspace.
   std::optional<LaunchProgram> program;
 

@@ -8,6 +8,7 @@
 #include "Launch/LaunchOperands.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -91,12 +92,21 @@ getAppendDims(const KernelOperand &operand) {
 }
 
 /// Those of sequences behind each other.
-static SmallVector<std::string> getRaggedDims(StringRef name) {
+static SmallVector<std::string> getRaggedDims(StringRef name, StringRef heads) {
   if (name == "lse")
     return {"Hq", "query_rows"};
   bool isKey = name == "key" || name == "value";
-  return {isKey ? "key_rows" : "query_rows", isKey ? "Hkv" : "Hq",
+  return {isKey ? "key_rows" : "query_rows", isKey ? heads.str() : "Hq",
           name == "value" || name == "output" ? "Dv" : "D"};
+}
+
+/// The heads of a key or value. By maps of their own they may have different
+/// numbers of them.
+static std::string getHeads(const KernelOperand &operand, StringRef name) {
+  bool isSummed = operand.tensor.getDefiningOp<SumHeadsOp>() != nullptr;
+  if (isSummed || (operand.isMapped && !operand.isOutput))
+    return (name + "_heads").str();
+  return operand.isMapped ? "Hq" : "Hkv";
 }
 
 /// The names of an operand's dimensions. Those of attention are of the
@@ -105,20 +115,17 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
   // A gradient has the dimensions of what it belongs to.
   StringRef name = operand.name;
   name.consume_front("d_");
+  std::string heads = getHeads(operand, name);
   // Those of K and V may be different, in number and in size.
   if (operand.isPaged)
-    return {(name + "_pages").str(), "Hkv", (name + "_page").str(),
+    return {(name + "_pages").str(), heads, (name + "_page").str(),
             name == "key" ? "D" : "Dv"};
   if (operand.offsets)
-    return getRaggedDims(name);
+    return getRaggedDims(name, heads);
   if (name.ends_with("_offsets"))
     return {"offsets"};
   if (name == "query")
     return {"B", "Hq", "M", "D"};
-  // By maps of their own K and V may have different numbers of heads.
-  std::string heads = !operand.isMapped  ? "Hkv"
-                      : operand.isOutput ? "Hq"
-                                         : (name + "_heads").str();
   if (name == "key")
     return {"B", heads, "N", "D"};
   if (name == "value")

@@ -97,6 +97,13 @@ LaunchProgram::LaunchProgram(OpBuilder &outside, const ProgramHeader &header)
                         .max(constant(0)),
                     "expected at least one head of " + operand.name +
                         ", of which a map selects");
+  for (auto [name, other] :
+       {std::pair("key", "value"), std::pair("value", "key")})
+    if (hasOperand(name) && isMapped(other) && !isMapped(name))
+      addConstraint(dim("query", kHead) - dim(name, kHead),
+                    ("expected a head of " + Twine(name) +
+                     " for each query head, as a map selects them of " + other)
+                        .str());
   addOffsetConstraints();
   addReadConstraints(function);
 }

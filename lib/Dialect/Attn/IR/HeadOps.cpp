@@ -67,13 +67,12 @@ static LogicalResult verifyMap(Operation *op, StringRef selectedName,
 
 LogicalResult SelectHeadsOp::verify() {
   // select_heads_c3
-  if (Operation *source = getSource().getDefiningOp();
-      isa_and_present<PagedOp, RaggedOp, AppendOp, SelectHeadsOp>(source)) {
+  if (auto source = getSource().getDefiningOp<SelectHeadsOp>()) {
     InFlightDiagnostic diag = emitOpError()
-                              << "expected a source that is no view and not "
-                                 "appended to, got the result of '"
+                              << "expected a source of which no map selects "
+                                 "heads, got the result of '"
                               << source->getName() << "'";
-    diag.attachNote(source->getLoc()) << "made here";
+    diag.attachNote(source.getLoc()) << "made here";
     return diag;
   }
   return verifyMap(*this, "result", cast<ShapedType>(getResult().getType()),
@@ -103,6 +102,41 @@ SumHeadsOp::reifyResultShapes(OpBuilder &builder,
                               ReifiedRankedShapedTypeDims &shapes) {
   shapes.push_back(tensor::getMixedSizes(builder, getLoc(), getInit()));
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// True if `init` is `source`, or made of its sizes.
+static bool hasSizesOf(Value init, Value source) {
+  if (auto cast = init.getDefiningOp<tensor::CastOp>())
+    init = cast.getSource();
+  if (init == source)
+    return true;
+  auto empty = init.getDefiningOp<tensor::EmptyOp>();
+  if (!empty)
+    return false;
+  auto type = cast<ShapedType>(source.getType());
+  return llvm::all_of(
+      llvm::enumerate(empty.getMixedSizes()), [&](auto numbered) {
+        auto [dim, size] = numbered;
+        auto value = dyn_cast<Value>(size);
+        auto read = value ? value.template getDefiningOp<tensor::DimOp>()
+                          : tensor::DimOp();
+        if (read)
+          return read.getSource() == source &&
+                 read.getConstantIndex() == static_cast<int64_t>(dim);
+        return getConstantIntValue(size) == type.getDimSize(dim);
+      });
+}
+
+SumHeadsOp attn::getHeadSum(Value gradient, Value source) {
+  auto sum = gradient.hasOneUse() ? dyn_cast<SumHeadsOp>(*gradient.user_begin())
+                                  : SumHeadsOp();
+  bool isOfSource =
+      sum && sum.getSource() == gradient && hasSizesOf(sum.getInit(), source);
+  return isOfSource ? sum : SumHeadsOp();
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,7 @@
 #include "attn/Dialect/Attn/IR/Views.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Schedule/Constraints.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -15,10 +16,15 @@
 using namespace mlir;
 using namespace attn;
 
-/// The whole tensor that `tensor` is a slice of.
+Value attn::skipHeadMap(Value tensor) {
+  auto view = tensor.getDefiningOp<SelectHeadsOp>();
+  return view ? view.getSource() : tensor;
+}
+
+/// The whole tensor that `tensor` is a slice of, or selects heads of.
 static Value getWhole(Value tensor) {
   auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
-  return slice ? slice.getSource() : tensor;
+  return skipHeadMap(slice ? slice.getSource() : tensor);
 }
 
 PagedOp attn::getPages(Value tensor) {

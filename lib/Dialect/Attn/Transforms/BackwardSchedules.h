@@ -16,19 +16,6 @@
 
 namespace attn {
 
-/// Beside the `schedule` of a backward, which is that of dQ, those of dK and
-/// dV, or of dK, and of dV where it is computed apart.
-inline constexpr llvm::StringLiteral kKeyScheduleName = "attn.key_schedule";
-inline constexpr llvm::StringLiteral kValueScheduleName = "attn.value_schedule";
-
-/// Those schedules, null where there is none.
-inline ScheduleAttr getKeySchedule(AttentionBackwardOp op) {
-  return op->getAttrOfType<ScheduleAttr>(kKeyScheduleName);
-}
-inline ScheduleAttr getValueSchedule(AttentionBackwardOp op) {
-  return op->getAttrOfType<ScheduleAttr>(kValueScheduleName);
-}
-
 /// True if P and dS of a backward go through memory.
 inline bool isSmallCache(AttentionBackwardOp op) {
   return op.getSchedule() && op.getSchedule()->getKind() == "small_cache";

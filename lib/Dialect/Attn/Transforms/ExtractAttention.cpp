@@ -6,7 +6,6 @@
 
 #include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 
-#include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
@@ -69,7 +68,7 @@ static PackOp getPack(Value result) {
   return result.hasOneUse() ? dyn_cast<PackOp>(*result.user_begin()) : PackOp();
 }
 
-/// Adds a view of sequences or heads, lengths, or rows that are changed, with
+/// Adds a view of sequences, lengths, or rows that are changed, with
 /// what changes them before.
 static void addView(Operation *view, SetVector<Operation *> &ops,
                     SetVector<Value> &inputs) {
@@ -110,6 +109,12 @@ static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
     ops.insert(paged);
   } else if (auto append = cache.getDefiningOp<AppendOp>(); append && appends) {
     addAppend(append, ops, inputs);
+  } else if (auto heads = cache.getDefiningOp<SelectHeadsOp>()) {
+    addCache(heads.getSource(), appends, ops, inputs);
+    inputs.insert(heads.getMap());
+    ops.insert(heads);
+  } else if (isView(cache)) {
+    addView(cache.getDefiningOp(), ops, inputs);
   } else {
     inputs.insert(cache);
   }
@@ -171,13 +176,86 @@ static SmallVector<OutputModOp> getOutputMods(Operation *attention) {
   return mods;
 }
 
+SmallVector<SumHeadsOp> attn::getHeadSums(Operation *attention) {
+  SmallVector<SumHeadsOp> sums;
+  auto backward = dyn_cast<AttentionBackwardOp>(attention);
+  if (!backward)
+    return sums;
+  DominanceInfo dominance;
+  for (auto [operand, gradient] :
+       {std::pair<Value, Value>{backward.getKey(), backward.getDKey()},
+        {backward.getValue(), backward.getDValue()}}) {
+    auto view = operand.getDefiningOp<SelectHeadsOp>();
+    SumHeadsOp sum =
+        view ? getHeadSum(gradient, view.getSource()) : SumHeadsOp();
+    if (sum && dominance.properlyDominates(sum.getMap(), attention))
+      sums.push_back(sum);
+  }
+  return sums;
+}
+
+/// Adds what makes the destination of `sum`, and the sum, to `ends`, and what
+/// these take to `scalars` and `inputs`.
+static void addHeadSum(SumHeadsOp sum, SmallVectorImpl<Operation *> &ends,
+                       SetVector<Operation *> &scalars,
+                       SetVector<Value> &inputs) {
+  Value init = sum.getInit();
+  auto resize = init.getDefiningOp<tensor::CastOp>();
+  auto empty =
+      (resize ? resize.getSource() : init).getDefiningOp<tensor::EmptyOp>();
+  inputs.insert(sum.getMap());
+  if (empty) {
+    for (Value size : empty->getOperands())
+      addScalar(size, scalars, inputs);
+    ends.push_back(empty);
+  } else {
+    inputs.insert(resize ? resize.getSource() : init);
+  }
+  if (resize)
+    ends.push_back(resize);
+  ends.push_back(sum);
+}
+
+/// Copies `before`, the attention and `behind` to a function `name` of `inputs`
+/// and `results`, in a module like that of the attention.
+static func::FuncOp createFunction(Operation *attention, StringRef name,
+                                   ArrayRef<Value> inputs,
+                                   ArrayRef<Operation *> before,
+                                   ArrayRef<Operation *> behind,
+                                   ArrayRef<Value> results) {
+  auto original = attention->getParentOfType<ModuleOp>();
+  auto module = cast<ModuleOp>(original->cloneWithoutRegions());
+  OpBuilder builder =
+      OpBuilder::atBlockBegin(&module.getRegion().emplaceBlock());
+  auto type = builder.getFunctionType(
+      llvm::map_to_vector(inputs, [](Value value) { return value.getType(); }),
+      TypeRange(ValueRange(results)));
+  auto function =
+      func::FuncOp::create(builder, attention->getLoc(), name, type);
+  Block *body = function.addEntryBlock();
+  builder.setInsertionPointToStart(body);
+  IRMapping map;
+  map.map(inputs, body->getArguments());
+  for (Operation *op : before)
+    builder.clone(*op, map);
+  builder.clone(*attention, map);
+  for (Operation *op : behind)
+    builder.clone(*op, map);
+  func::ReturnOp::create(
+      builder, attention->getLoc(),
+      llvm::map_to_vector(results, [&](Value v) { return map.lookup(v); }));
+  return function;
+}
+
 ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
                                           bool appends) {
   SetVector<Operation *> scalars; // and views
   SetVector<Value> inputs;
   for (Value value : getReadValues(attention)) {
-    if (isView(value) || isChangedInKernel(value, attention))
+    if (isChangedInKernel(value, attention))
       addView(value.getDefiningOp(), scalars, inputs);
+    else if (isView(value))
+      addCache(value, appends, scalars, inputs);
     else if (isCache(value, attention) &&
              isa<RankedTensorType>(value.getType()))
       addCache(value, appends, scalars, inputs);
@@ -206,33 +284,18 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
     llvm::append_values(ends, empty, pack.getOperation());
     result = pack.getResult();
   }
+  if (appends)
+    for (SumHeadsOp sum : getHeadSums(attention)) {
+      addHeadSum(sum, ends, scalars, inputs);
+      *llvm::find(results, sum.getSource()) = sum.getResult();
+    }
   for (Operation *op : scalars)
     if (isa<AppendOp>(op))
       llvm::append_range(results, op->getResults());
 
-  auto original = attention->getParentOfType<ModuleOp>();
-  auto module = cast<ModuleOp>(original->cloneWithoutRegions());
-  OpBuilder builder =
-      OpBuilder::atBlockBegin(&module.getRegion().emplaceBlock());
-  auto type = builder.getFunctionType(
-      llvm::map_to_vector(inputs.getArrayRef(),
-                          [](Value value) { return value.getType(); }),
-      TypeRange(ValueRange(results)));
-  auto function =
-      func::FuncOp::create(builder, attention->getLoc(), name, type);
-  Block *body = function.addEntryBlock();
-  builder.setInsertionPointToStart(body);
-  IRMapping map;
-  map.map(inputs.getArrayRef(), body->getArguments());
-  for (Operation *op : scalars)
-    builder.clone(*op, map);
-  builder.clone(*attention, map);
-  for (Operation *op : ends)
-    builder.clone(*op, map);
-  func::ReturnOp::create(
-      builder, attention->getLoc(),
-      llvm::map_to_vector(results, [&](Value v) { return map.lookup(v); }));
-  return {OwningOpRef<ModuleOp>(module),
+  func::FuncOp function = createFunction(attention, name, inputs.getArrayRef(),
+                                         scalars.getArrayRef(), ends, results);
+  return {OwningOpRef<ModuleOp>(cast<ModuleOp>(function->getParentOp())),
           function,
           inputs.takeVector(),
           results,

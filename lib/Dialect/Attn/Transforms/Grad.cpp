@@ -363,7 +363,8 @@ AttentionBackwardOp GradBuilder::createBackward() {
       ownLse, gradient, dLse, sink, read, operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
       attention.getScaleAttr(), normalization,
-      /*schedule=*/ScheduleAttr());
+      /*schedule=*/ScheduleAttr(), /*key_schedule=*/ScheduleAttr(),
+      /*value_schedule=*/ScheduleAttr());
   cloneMods(backward);
   if (inverses)
     scaleWeights(builder, backward, inverses);

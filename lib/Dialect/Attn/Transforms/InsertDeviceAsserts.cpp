@@ -11,6 +11,8 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
+#include "attn/Dialect/Attn/IR/Views.h"
+#include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 
@@ -65,8 +67,9 @@ public:
   /// Offsets that ascend, of sequences that `view` has room for.
   int64_t checkSequences(RaggedOp view);
 
-  /// Entries that are heads of the source.
-  int64_t checkHeads(SelectHeadsOp view);
+  /// Entries of the map of a view or sum `op` that are heads of `whole`, its
+  /// source or destination.
+  int64_t checkHeads(Operation *op, Value map, Value whole, StringRef name);
 
   /// Positions that are rows of the tables.
   int64_t checkPositions(RotaryOp op);
@@ -193,11 +196,11 @@ int64_t AssertBuilder::checkSequences(RaggedOp view) {
   return 2;
 }
 
-int64_t AssertBuilder::checkHeads(SelectHeadsOp view) {
-  Value map = view.getMap();
-  Value heads = getSize(view.getSource(), kHead);
-  expect(view.getLoc(), getSizes(map),
-         "expected entries of the map that are heads of its source",
+int64_t AssertBuilder::checkHeads(Operation *op, Value map, Value whole,
+                                  StringRef name) {
+  Value heads = getSize(whole, kHead);
+  expect(op->getLoc(), getSizes(map),
+         "expected entries of the map that are heads of its " + name,
          [&](ValueRange point) {
            return compare(Predicate::ult, read(map, point), heads);
          });
@@ -388,13 +391,13 @@ struct InsertDeviceAsserts
       numAsserts +=
           builder.checkLengths(op.getKeyLengths(), op.getKey(), "key");
       for (Value operand : {op.getKey(), op.getValue()})
-        if (auto paged = operand.getDefiningOp<PagedOp>())
+        if (PagedOp paged = getPages(operand))
           numAsserts += builder.checkTable(paged, op.getKeyLengths());
       numAsserts += checkMaps(builder, op.getKey(), op.getValue());
       numAsserts += checkRotations(builder, op);
       llvm::SmallPtrSet<Operation *, 3> views;
       for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
-        if (auto view = operand.getDefiningOp<RaggedOp>();
+        if (RaggedOp view = getRagged(operand);
             view && views.insert(view).second)
           numAsserts += builder.checkSequences(view);
       check(op);
@@ -404,6 +407,7 @@ struct InsertDeviceAsserts
     getOperation().walk([&](AttentionBackwardOp op) {
       AssertBuilder builder(op, op.getQuery(), op.getKey(), op.getMaskMod());
       numAsserts += checkMaps(builder, op.getKey(), op.getValue());
+      numAsserts += checkSums(builder, op);
       check(op);
     });
   }
@@ -431,9 +435,25 @@ private:
     for (Value operand : {key, value})
       if (auto view = operand.getDefiningOp<SelectHeadsOp>();
           view && view.getMap() != checked) {
-        count += builder.checkHeads(view);
+        count +=
+            builder.checkHeads(view, view.getMap(), view.getSource(), "source");
         checked = view.getMap();
       }
+    return count;
+  }
+
+  /// The maps of sums of gradients that kernels make, unless they are those of
+  /// the views, which are checked.
+  static int64_t checkSums(AssertBuilder &builder, AttentionBackwardOp op) {
+    int64_t count = 0;
+    for (SumHeadsOp sum : getHeadSums(op)) {
+      Value operand =
+          sum.getSource() == op.getDKey() ? op.getKey() : op.getValue();
+      auto view = operand.getDefiningOp<SelectHeadsOp>();
+      if (view.getMap() != sum.getMap())
+        count += builder.checkHeads(sum, sum.getMap(), view.getSource(),
+                                    "destination");
+    }
     return count;
   }
 };

@@ -42,7 +42,8 @@ buildWeightBackward(OpBuilder &builder, AttentionOp op, Value lse,
       /*output=*/Value(), /*lse=*/Value(), dOutput, /*dLse=*/Value(),
       /*sink=*/Value(), read, op.getDropoutSeed(), op.getDropoutOffset(),
       op.getDropoutRateAttr(), op.getScaleAttr(),
-      NoneAttr::get(op.getContext()), /*schedule=*/ScheduleAttr());
+      NoneAttr::get(op.getContext()), /*schedule=*/ScheduleAttr(),
+      /*key_schedule=*/ScheduleAttr(), /*value_schedule=*/ScheduleAttr());
   buildWeightMod(op, lse, backward.getScoreMod());
   IRMapping mapping;
   op.getMaskMod().cloneInto(&backward.getMaskMod(), mapping);
@@ -77,7 +78,8 @@ static AttentionBackwardOp buildLseBackward(OpBuilder &builder, AttentionOp op,
       sink ? sink.getType() : Type(), op.getQuery(), op.getKey(), value, bias,
       zeros, lse, zeros, dLse, sink, captures, /*dropoutSeed=*/Value(),
       /*dropoutOffset=*/Value(), /*dropoutRate=*/FloatAttr(), op.getScaleAttr(),
-      op.getNormalizationAttr(), /*schedule=*/ScheduleAttr());
+      op.getNormalizationAttr(), /*schedule=*/ScheduleAttr(),
+      /*key_schedule=*/ScheduleAttr(), /*value_schedule=*/ScheduleAttr());
   IRMapping mapping;
   op.getScoreMod().cloneInto(&backward.getScoreMod(), mapping);
   op.getMaskMod().cloneInto(&backward.getMaskMod(), mapping);

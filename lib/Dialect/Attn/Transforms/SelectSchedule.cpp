@@ -125,13 +125,13 @@ static void setSchedules(AttentionBackwardOp op,
   };
   op.setScheduleAttr(get(selection.kernels[0]));
   if (selection.isSmallCache()) {
-    op->removeAttr(kKeyScheduleName);
-    op->removeAttr(kValueScheduleName);
+    op.removeKeyScheduleAttr();
+    op.removeValueScheduleAttr();
     return;
   }
-  op->setAttr(kKeyScheduleName, get(selection.kernels[1]));
+  op.setKeyScheduleAttr(get(selection.kernels[1]));
   if (selection.kernels.size() > 2 && !selection.isFused())
-    op->setAttr(kValueScheduleName, get(selection.kernels[2]));
+    op.setValueScheduleAttr(get(selection.kernels[2]));
 }
 
 /// A small cache walks one range of tiles: what else a mask hides it computes.
@@ -257,7 +257,7 @@ private:
              << "; make a length that may be 0 dynamic";
     BackwardOverrides given;
     given.query = mergeFields(op.getSchedule(), overrides);
-    ScheduleAttr keys = getKeySchedule(op);
+    ScheduleAttr keys = op.getKeyScheduleAttr();
     given.keys = keys ? mergeFields(keys, overrides) : given.query;
     if (failed(checkOtherGradients(op, given)))
       return failure();

@@ -29,7 +29,7 @@ void BackwardTiler::run() {
   findScoreNests();
   prepareRegions();
   ScheduleAttr keySchedule =
-      getKeySchedule(op) ? getKeySchedule(op) : op.getScheduleAttr();
+      op.getKeyScheduleAttr() ? op.getKeyScheduleAttr() : op.getScheduleAttr();
   bool isFused = keySchedule && keySchedule.getFused() &&
                  keySchedule.getFused().getValue() && scoreGradients.empty() &&
                  !op.getDSink() && op.getLse();
@@ -39,7 +39,7 @@ void BackwardTiler::run() {
     createRoundingNest();
   } else {
     createQueryNest();
-    ScheduleAttr valueSchedule = getValueSchedule(op);
+    ScheduleAttr valueSchedule = op.getValueScheduleAttr();
     createKeyNest(keyTiles, {/*key=*/true, /*value=*/!valueSchedule,
                              /*query=*/false, keySchedule});
     if (valueSchedule)
@@ -81,10 +81,10 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
       }
       TileSizes queryTiles = getTiles(op, op.getScheduleAttr());
       TileSizes keyTiles = queryTiles;
-      if (ScheduleAttr schedule = getKeySchedule(op))
+      if (ScheduleAttr schedule = op.getKeyScheduleAttr())
         keyTiles = getTiles(op, schedule);
       TileSizes valueTiles = keyTiles;
-      if (ScheduleAttr schedule = getValueSchedule(op))
+      if (ScheduleAttr schedule = op.getValueScheduleAttr())
         valueTiles = getTiles(op, schedule);
       BackwardTiler(op, queryTiles, keyTiles, valueTiles).run();
       ++numTiled;

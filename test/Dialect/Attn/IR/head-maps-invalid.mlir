@@ -57,11 +57,11 @@ func.func @f(%k: tensor<2x0x?x64xbf16>, %m: tensor<8xi32>) {
 // -----
 
 // select_heads_c3
-func.func @f(%p: tensor<?x4x16x64xbf16>, %t: tensor<2x?xi32>, %m: tensor<8xi32>) {
+func.func @f(%k: tensor<2x4x?x64xbf16>, %m: tensor<8xi32>) {
   // expected-note @+1 {{made here}}
-  %k = attn.paged %p[%t] : tensor<?x4x16x64xbf16>[tensor<2x?xi32>] -> tensor<2x4x?x64xbf16>
-  // expected-error @+1 {{expected a source that is no view and not appended to, got the result of 'attn.paged'}}
-  %v = attn.select_heads %k[%m] : tensor<2x4x?x64xbf16>[tensor<8xi32>] -> tensor<2x8x?x64xbf16>
+  %s = attn.select_heads %k[%m] : tensor<2x4x?x64xbf16>[tensor<8xi32>] -> tensor<2x8x?x64xbf16>
+  // expected-error @+1 {{expected a source of which no map selects heads, got the result of 'attn.select_heads'}}
+  %v = attn.select_heads %s[%m] : tensor<2x8x?x64xbf16>[tensor<8xi32>] -> tensor<2x8x?x64xbf16>
   return
 }
 

@@ -55,6 +55,16 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %l: tensor<1x2x4xf32>, %i: index) {
 
 // -----
 
+// normalize_c3
+func.func @f(%q: tensor<1x2x4x8xf32>, %m: tensor<1x2x4xf32>, %l: tensor<1x2x?xf32>) {
+  // expected-error @+1 {{expected row values of one type, got 'tensor<1x2x4xf32>' and 'tensor<1x2x?xf32>'}}
+  %o = "attn.normalize"(%q, %m, %l) <{operandSegmentSizes = array<i32: 1, 2, 0, 0>, scale = 1.0 : f64}>
+      : (tensor<1x2x4x8xf32>, tensor<1x2x4xf32>, tensor<1x2x?xf32>) -> tensor<1x2x4x8xf32>
+  return
+}
+
+// -----
+
 // normalize_c6
 func.func @f(%q: tensor<1x2x4x8xf32>) {
   // expected-error @+1 {{expected neither lse nor sink with normalization #attn.none}}

@@ -96,3 +96,23 @@ func.func @append(%q: tensor<2x1x4x8xf16>, %k: tensor<?x1x8xf16>, %c: tensor<2x1
   %o = attn.attention %q, %0, %0 : tensor<2x1x4x8xf16>, tensor<2x1x9x8xf16>, tensor<2x1x9x8xf16> -> tensor<2x1x4x8xf16>
   return %o : tensor<2x1x4x8xf16>
 }
+
+// -----
+
+// Of a backward the map of the view, and that of a sum if it is another one.
+// CHECK-LABEL: func.func @sums
+// CHECK: attn.device_assert over(%{{.*}}) "expected entries of the map that are heads of its source"
+// CHECK: attn.device_assert over(%{{.*}}) "expected entries of the map that are heads of its destination"
+// CHECK: tensor.extract %arg5
+// CHECK: arith.cmpi ult, %{{.*}}, %c2
+// CHECK-NOT: attn.device_assert
+func.func @sums(%q: tensor<1x3x4x8xf16>, %k: tensor<1x2x9x8xf16>, %o: tensor<1x3x4x8xf16>, %lse: tensor<1x3x4xf32>, %m: tensor<3xi32>, %n: tensor<3xi32>)
+    -> (tensor<1x2x9x8xf16>, tensor<1x2x9x8xf16>) {
+  %view = attn.select_heads %k[%m] : tensor<1x2x9x8xf16>[tensor<3xi32>] -> tensor<1x3x9x8xf16>
+  %dq, %dk, %dv = attn.attention_backward %q, %view, %view output(%o : tensor<1x3x4x8xf16>) lse(%lse : tensor<1x3x4xf32>) d_output(%o : tensor<1x3x4x8xf16>)
+      : tensor<1x3x4x8xf16>, tensor<1x3x9x8xf16>, tensor<1x3x9x8xf16> -> tensor<1x3x4x8xf16>, tensor<1x3x9x8xf16>, tensor<1x3x9x8xf16>
+  %none = tensor.empty() : tensor<1x2x9x8xf16>
+  %key = attn.sum_heads %dk[%m] into %none : tensor<1x3x9x8xf16>[tensor<3xi32>] into tensor<1x2x9x8xf16>
+  %value = attn.sum_heads %dv[%n] into %none : tensor<1x3x9x8xf16>[tensor<3xi32>] into tensor<1x2x9x8xf16>
+  return %key, %value : tensor<1x2x9x8xf16>, tensor<1x2x9x8xf16>
+}

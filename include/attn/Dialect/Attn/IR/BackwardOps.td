@@ -40,6 +40,9 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     With the attention's `dropout`, D = keep / (1 - rate) with its keep, of the same
     seed and offset: dV = (D * P)^T dO and dS = P * (D * (dO V^T) - delta).
 
+    `schedule` is that of the kernel of dQ, `key_schedule` that of dK and dV, or
+    of dK beside a `value_schedule` for dV.
+
     A `sink` of the attention changes none of this: it is in `lse` already. It is
     an operand where its own gradient is asked for, which is `d_sink`, the sum over
     b and i of -exp(sink[h] - LSE) * delta.
@@ -82,7 +85,9 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     OptionalAttr<F64Attr>:$dropoutRate,
     OptionalAttr<F64Attr>:$scale,
     Attn_Normalization:$normalization,
-    OptionalAttr<Attn_ScheduleAttr>:$schedule);
+    OptionalAttr<Attn_ScheduleAttr>:$schedule,
+    OptionalAttr<Attn_ScheduleAttr>:$key_schedule,
+    OptionalAttr<Attn_ScheduleAttr>:$value_schedule);
   let results = (outs
     Attn_Tensor<Attn_Float, 4>:$dQuery,
     Attn_Tensor<Attn_Float, 4>:$dKey,

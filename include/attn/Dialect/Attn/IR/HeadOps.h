@@ -22,6 +22,10 @@ mlir::Value readHead(mlir::OpBuilder &builder, mlir::Location loc,
 /// The map by which the head of `slice` is read; null if it is not by one.
 mlir::Value getHeadMap(mlir::Value slice);
 
+/// The attn.sum_heads that alone reads `gradient`, of a tensor of heads that a
+/// map selects of `source`, where it has the sizes of that; null for others.
+SumHeadsOp getHeadSum(mlir::Value gradient, mlir::Value source);
+
 /// Makes every slice of one head of an attn.select_heads under `root` one of
 /// what that is of, and erases the views that nothing else reads.
 void foldSelectedHeads(mlir::Operation *root);

@@ -22,7 +22,7 @@ def SelectHeadsOp : Attn_Op<"select_heads", [
     A view: head `h` of the result is head `map[h]` of the source [B, H, N, D],
     so that an attention over it has a key head for each query head. An entry
     that is no head counts as the last one; `--device-asserts` reports it. The
-    source is no view itself, and not appended to before.
+    source may be a view of pages or of packed sequences, but of no map.
 
     The view is folded into the slices of the attention's tiles: its kernels
     read one entry of the map for a tile. A constant map of equal groups, in
@@ -55,7 +55,8 @@ def SumHeadsOp : Attn_Op<"sum_heads", [
     The transpose of `attn.select_heads`: head `k` of the result [B, H, N, D] is
     the sum of all heads `h` of the source with `map[h] == k`, in f32 and in the
     order of `h`; 0 where there is none. Thus gradients of a view become those
-    of what it is of. The destination gives sizes only.
+    of what it is of. The destination gives sizes only. On a GPU a kernel behind
+    those of a backward sums the gradients of what it reads by a map.
 
     Example:
     ```mlir

@@ -12,12 +12,15 @@
 
 namespace attn {
 
-/// The pages that `tensor`, or the tensor that it is a slice of, is a view of;
-/// null if it is none.
+/// What `tensor` selects heads of by a map; `tensor` itself if it does not.
+mlir::Value skipHeadMap(mlir::Value tensor);
+
+/// The pages that `tensor`, what it selects heads of, or the tensor that it is
+/// a slice of, is a view of; null if it is none.
 PagedOp getPages(mlir::Value tensor);
 
-/// The sequences behind each other that `tensor`, or the tensor that it is a
-/// slice of, is a view of; null if it is none.
+/// The sequences behind each other that `tensor`, what it selects heads of, or
+/// the tensor that it is a slice of, is a view of; null if it is none.
 RaggedOp getRagged(mlir::Value tensor);
 
 /// `pool` before what has been appended to it: what it is a version of.
@@ -28,7 +31,7 @@ template <typename OpTy>
 bool appendsFirst(OpTy op) {
   auto isAppended = [](mlir::Value cache) {
     PagedOp pages = getPages(cache);
-    return (pages ? pages.getPool() : cache)
+    return (pages ? pages.getPool() : skipHeadMap(cache))
                .template getDefiningOp<AppendOp>() != nullptr;
   };
   return isAppended(op.getKey()) || isAppended(op.getValue());

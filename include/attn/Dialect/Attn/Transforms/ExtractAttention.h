@@ -7,7 +7,7 @@
 #ifndef ATTN_DIALECT_ATTN_TRANSFORMS_EXTRACTATTENTION_H
 #define ATTN_DIALECT_ATTN_TRANSFORMS_EXTRACTATTENTION_H
 
-#include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/HeadOps.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -36,7 +36,7 @@ struct ExtractedAttention {
   /// pools to which it appends.
   llvm::SmallVector<mlir::Value> results;
   /// What follows the attention that the function has, too: attn.output_mod,
-  /// and attn.pack with its destination.
+  /// and attn.pack and attn.sum_heads with their destinations.
   llvm::SmallVector<mlir::Operation *> ends;
   /// Behind everything that the function computes or takes, and before every
   /// use of its results.
@@ -47,11 +47,15 @@ struct ExtractedAttention {
 /// the attention reads, the captures of its regions included; scalars are
 /// computed in the function, as far as they follow from tensors and constants.
 /// What each attn.output_mod makes of the output is a part of it. With
-/// `appends` what is appended to its keys and values before is, too, and
-/// results are packed as those of `attention` are: on a GPU kernels of its own
-/// program do both.
+/// `appends` what is appended to its keys and values before is, too, results
+/// are packed as those of `attention` are, and heads of gradients summed: on a
+/// GPU kernels of its own program do these.
 ExtractedAttention extractAttention(mlir::Operation *attention,
                                     llvm::StringRef name, bool appends);
+
+/// Each attn.sum_heads of a gradient of `attention`, if that is a backward,
+/// whose map is there before: kernels on a GPU do it.
+llvm::SmallVector<SumHeadsOp> getHeadSums(mlir::Operation *attention);
 
 /// Takes the results of `call` for those of what follows `attention`, or for
 /// its own, and erases what follows it.

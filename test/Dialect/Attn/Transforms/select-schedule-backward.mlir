@@ -1,0 +1,14 @@
+// The schedules of the kernels of a backward are attributes of it: of dQ, of dK and dV. A CPU has none.
+
+// RUN: attn-opt %s --attn-select-schedule='target=sm_80 deterministic=true' | FileCheck %s
+// RUN: attn-opt %s --attn-select-schedule=target=cpu | FileCheck %s --check-prefix=CPU
+
+// CHECK: attn.attention_backward
+// CHECK-SAME: {key_schedule = #attn.schedule<kind = "large_cache"{{.*}}, schedule = #attn.schedule<kind = "large_cache"
+// CPU: attn.attention_backward
+// CPU-NOT: key_schedule
+func.func @f(%q: tensor<1x2x256x64xf16>, %lse: tensor<1x2x256xf32>) -> (tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>) {
+  %d:3 = attn.attention_backward %q, %q, %q output(%q : tensor<1x2x256x64xf16>) lse(%lse : tensor<1x2x256xf32>) d_output(%q : tensor<1x2x256x64xf16>)
+      : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>
+  return %d#0, %d#1, %d#2 : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>
+}
