@@ -68,8 +68,9 @@ void IndexSpaceTest::expectSame(AffineExpr expr) {
       llvm::raw_string_ostream(text) << expr << " as " << simple;
       ASSERT_EQ(evaluate(simple, {row, key}), value)
           << text << " at " << row << ", " << key;
-      if (low)
+      if (low) {
         ASSERT_GE(value, *low) << text << " at " << row << ", " << key;
+      }
     }
 }
 
