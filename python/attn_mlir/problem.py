@@ -121,18 +121,18 @@ class AttentionProblem:
             clauses.append(f"descale({', '.join(f'%{n}' for n in scales)} : {', '.join(scales.values())})")
         views, names = [], "%query, %key, %value"
         pools: list[str] = []
-        heads = ("Hkv", "Hv" if len(self.head_maps) == 2 else "Hkv")
+        sources = ("Hkv", "Hv" if len(self.head_maps) == 2 else "Hkv")
         if self.head_maps:
-            key, value = (tensor(("B", h, "N", dim), stored) for h, dim in zip(heads, (self.head_dim, self.value_dim)))
+            key, value = (tensor(("B", h, "N", dim), stored) for h, dim in zip(sources, (self.head_dim, self.value_dim)))
             arguments.update(key=key, value=value)
         if self.pages:
             page, entry = self.pages
             arguments["key_table"] = table = tensor(("B", "T"), entry)
-            pools = [tensor(("P", h, page, dim), stored) for h, dim in zip(heads, (self.head_dim, self.value_dim))]
+            pools = [tensor(("P", h, page, dim), stored) for h, dim in zip(sources, (self.head_dim, self.value_dim))]
             arguments.update(zip(("key", "value"), pools))
             for rows_of, view, pool in (("key", key, pools[0]), ("value", value, pools[1])):
-                cache, made = rows_of + "_cache" * bool(self.append), "pages" if self.head_maps else "rows"
-                views.append(f"  %{rows_of}_{made} = attn.paged %{cache}[%key_table] : {pool}[{table}] -> {view}\n")
+                cache, kind = rows_of + "_cache" * bool(self.append), "pages" if self.head_maps else "rows"
+                views.append(f"  %{rows_of}_{kind} = attn.paged %{cache}[%key_table] : {pool}[{table}] -> {view}\n")
             names = "%query, %key_rows, %value_rows"
         if self.lengths:
             arguments.update((name, tensor(("B",), dtype)) for name, dtype in self.lengths)
@@ -140,9 +140,9 @@ class AttentionProblem:
             clauses.append(f"lengths({', '.join(parts)})")
         if self.head_maps:
             arguments.update((n, tensor(("Hq",), entry)) for n, entry in zip(HEAD_MAPS, self.head_maps))
-            sources = {"key" + "_pages" * bool(self.pages): key, "value" + "_pages" * bool(self.pages): value}
+            selecting = {"key" + "_pages" * bool(self.pages): key, "value" + "_pages" * bool(self.pages): value}
             key, value = (tensor(("B", "Hq", "N", dim), stored) for dim in (self.head_dim, self.value_dim))
-            selected, names = select_heads(self.head_maps, sources, {**arguments, "key_rows": key, "value_rows": value})
+            selected, names = select_heads(self.head_maps, selecting, {**arguments, "key_rows": key, "value_rows": value})
             views += selected
         if self.append:
             rank, dtype, entry = self.append
