@@ -71,6 +71,7 @@ private:
   void checkSizes();
   void checkHeadDims();
   void checkKind();
+  void checkSplits();
   void checkQueryPrologue();
   void checkWeights();
   void checkRange();
@@ -160,11 +161,7 @@ void Checker::checkHeadDims() {
 
 void Checker::checkKind() {
   bool isSmall = schedule.kind == ScheduleKind::SmallCache;
-  if (schedule.kind != ScheduleKind::SplitKV)
-    requireValue("splits", schedule.splits, 1, "without kind=split_kv");
-  else if (schedule.splits < 2)
-    reject("kind", "expected splits of at least 2 with kind=split_kv, got " +
-                       std::to_string(schedule.splits));
+  checkSplits();
   if (isSmall) {
     requireMultiple("chunk_rows", schedule.chunkRows, schedule.tileM);
     if (target.kind == TargetKind::Cpu)
@@ -206,6 +203,21 @@ void Checker::checkKind() {
                            std::to_string(problem.queryHeads));
   if (problem.pass == AttentionPass::Backward)
     reject("pass", "schedules of the backward pass are not supported");
+}
+
+/// Keys are divided by number or by length.
+void Checker::checkSplits() {
+  if (schedule.kind != ScheduleKind::SplitKV) {
+    requireValue("splits", schedule.splits, 1, "without kind=split_kv");
+    requireValue("split_keys", schedule.splitKeys, 0, "without kind=split_kv");
+  } else if (schedule.splitKeys > 0) {
+    requireValue("splits", schedule.splits, 1, "with split_keys");
+    requireMultiple("split_keys", schedule.splitKeys, schedule.tileN);
+  } else if (schedule.splits < 2) {
+    reject("kind", "expected splits of at least 2, or split_keys, with "
+                   "kind=split_kv, got " +
+                       std::to_string(schedule.splits));
+  }
 }
 
 /// Weights below a maximum are multiplied by 2^offset before they are rounded
@@ -359,6 +371,8 @@ void Checker::checkFeatures() {
               schedule.mma != MmaFamily::None,
           "tf32 kernels");
   require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
+  require(features.fixedSplits, schedule.splitKeys > 0,
+          "splits of a fixed length of keys that are listed by blocks");
   require(/*isSupported=*/false, schedule.kind == ScheduleKind::Chunks,
           "softmax attention by chunks");
   require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,

@@ -107,6 +107,9 @@ static constexpr Field fields[] = {
      nullptr, &Schedule::packGqa},
     {"splits", "key ranges computed apart (split_kv)", &Schedule::splits,
      nullptr, 1, 65535},
+    {"split_keys",
+     "keys of a range computed apart (split_kv); 0: `splits` equal ones",
+     &Schedule::splitKeys, nullptr, 0, kMostElements},
     {"cluster_m", "CTAs that share K/V tiles by multicast", &Schedule::clusterM,
      nullptr, 1, 16},
     {"cluster_d", "CTAs that share the head dims of a query tile",
@@ -238,12 +241,19 @@ static bool isPrinted(const Schedule &schedule, const Field &field) {
   if (name == "spill" || name == "chunk_rows")
     return schedule.kind == ScheduleKind::SmallCache;
   bool isOptional = name == "producer_warps" || name == "splits" ||
-                    name == "cluster_m" || name == "cluster_d" ||
-                    name == "rescale_threshold" || name == "persistent_ctas" ||
-                    name == "turns" || name == "exp2_on_fma" ||
-                    name == "query_prologue" || field.flag;
+                    name == "split_keys" || name == "cluster_m" ||
+                    name == "cluster_d" || name == "rescale_threshold" ||
+                    name == "persistent_ctas" || name == "turns" ||
+                    name == "exp2_on_fma" || name == "query_prologue" ||
+                    field.flag;
   return !isOptional ||
          getScheduleField(schedule, name) != getScheduleField(defaults, name);
+}
+
+int64_t Schedule::getSplitCount(int64_t keys) const {
+  if (splitKeys == 0)
+    return splits;
+  return std::max<int64_t>((keys + splitKeys - 1) / splitKeys, 1);
 }
 
 std::string Schedule::print() const {

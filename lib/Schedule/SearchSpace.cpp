@@ -216,8 +216,11 @@ std::vector<int64_t> Space::getValueSlices(const Schedule &schedule) const {
   return slices;
 }
 
-/// 2, 4, ... until the CTAs fill the target a few times.
+/// 2, 4, ... until the CTAs fill the target a few times; what is divided by
+/// length has no number.
 std::vector<int64_t> Space::getSplits(const Schedule &schedule) const {
+  if (schedule.splitKeys > 0)
+    return {1};
   HeadShape head = HeadShape::get(problem, schedule.packGqa);
   int64_t heads = problem.getKvHeadCount() *
                   (schedule.packGqa ? 1 : problem.getGroupSize());

@@ -57,13 +57,14 @@ static Traffic getOnePassTraffic(const AttentionProblem &problem,
                                  const Schedule &schedule,
                                  const HeadShape &head) {
   bool isSplit = schedule.kind == ScheduleKind::SplitKV;
+  int64_t splits = schedule.getSplitCount(head.kvLength);
   Traffic traffic =
       isSplit ? countSplitKvForward(head, schedule.tileM, schedule.tileN,
-                                    schedule.splits, problem.hasLse)
+                                    splits, problem.hasLse)
               : countQueryOuterForward(head, schedule.tileM, schedule.tileN,
                                        problem.hasLse);
   // A CTA loads its rows whether they see keys or not.
-  int64_t rows = head.rows * schedule.splits;
+  int64_t rows = head.rows * splits;
   traffic.read(Operand::Query,
                rows * head.headDim - traffic.getReads(Operand::Query));
   // A state has its row values in place of the LSE.
@@ -206,7 +207,7 @@ static int64_t getStateBytes(const AttentionProblem &problem,
                              const Schedule &schedule) {
   int64_t rows = problem.getKvHeadCount() * problem.getPackedRows();
   if (schedule.kind == ScheduleKind::SplitKV)
-    return schedule.splits * rows *
+    return schedule.getSplitCount(problem.kvLength) * rows *
            (problem.valueDim + getRowValueCount(problem)) * 4;
   if (schedule.kind != ScheduleKind::SmallCache)
     return 0;

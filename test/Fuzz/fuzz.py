@@ -118,7 +118,7 @@ NUMBERS = ["0", "1", "-1", "2", "3", "7", "65", "127", "4096", "2147483647", "-2
 DIMS = ["0x", "1x", "2x", "3x", "17x", "1000003x", "4294967296x", "9223372036854775807x", "?x"]
 TYPES = ["f16", "bf16", "f32", "f64", "tf32", "f8E4M3FN", "i1", "i8", "i32", "i64", "index",
          "complex<f32>", "vector<4xf32>", "none"]
-SCHEDULE_FIELDS = """tile_m tile_n tile_d tile_dv stages warps producer_warps rescale_threshold persistent_ctas exp2_on_fma splits
+SCHEDULE_FIELDS = """tile_m tile_n tile_d tile_dv stages warps producer_warps rescale_threshold persistent_ctas exp2_on_fma splits split_keys
 cluster_m cluster_d chunk_rows""".split()
 SCHEDULE_CHOICES = ['kind = "small_cache"', 'kind = "split_kv"', 'mma = "wgmma"', 'mma = "mma_sync"', 'mma = "none"', 'turns = "softmax"',
                     "fused = true", "pack_gqa = true", "query_in_registers = false", "output_tile = true"]

@@ -105,8 +105,10 @@ struct Schedule {
 
   /// The rows of all query heads of a group form one tile.
   bool packGqa = false;
-  /// Ranges of keys that are computed apart and merged (SplitKV).
+  /// Ranges of keys that are computed apart and merged (SplitKV): a number of
+  /// them, or, of `splitKeys` keys each, as many as there are keys for.
   int64_t splits = 1;
+  int64_t splitKeys = 0;
   /// CTAs of a cluster that receive the same K/V tiles by multicast.
   int64_t clusterM = 1;
   /// CTAs of a cluster that share the head dims of one query tile.
@@ -123,6 +125,8 @@ struct Schedule {
 
   /// Threads of a CTA.
   int64_t getNumThreads() const { return 32 * (warps + producerWarps); }
+  /// Ranges that `keys` keys are divided into at most.
+  int64_t getSplitCount(int64_t keys) const;
   /// Rows of one mma_sync warp.
   int64_t getRowsPerWarp() const { return tileM / warps; }
 

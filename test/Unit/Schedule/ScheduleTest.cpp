@@ -70,7 +70,8 @@ TEST(Schedule, reportsBadText) {
             "tile_m, tile_n, tile_d, tile_dv, stages, warps, producer_warps, "
             "query_in_registers, query_prologue, rescale_threshold, "
             "persistent_ctas, output_tile, turns, exp2_on_fma, pack_gqa, "
-            "splits, cluster_m, cluster_d, fused, chunk_rows, spill (did you "
+            "splits, split_keys, cluster_m, cluster_d, fused, chunk_rows, "
+            "spill (did you "
             "mean 'tile_m'?)");
 }
 

@@ -17,6 +17,7 @@
 #include "Kernel/KernelScope.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -47,6 +48,7 @@ private:
   Value getColumn(int64_t slice);
   void takePart(Value part, Value max, MutableArrayRef<Value> totals);
   SmallVector<Value> takeParts(Value max);
+  void dropNegativeZeros(MutableArrayRef<Value> totals);
   RowState takeSink(Value max, Value sum);
   Value readDescale();
   Value getFactor(const RowState &end);
@@ -160,6 +162,13 @@ SmallVector<Value> CombineKernelBuilder::takeParts(Value max) {
              totals);
   scf::YieldOp::create(builder, loc, totals);
   return SmallVector<Value>(loop.getResults());
+}
+
+/// Adds 0, as a part without keys does: whether a column that has come out as
+/// -0 is one does not depend on how many of those there are.
+void CombineKernelBuilder::dropNegativeZeros(MutableArrayRef<Value> totals) {
+  for (Value &total : totals)
+    total = fragments.add(total, fragments.constant(0));
 }
 
 /// The state of the row, with a maximum in natural units, after its head's
@@ -316,6 +325,8 @@ LogicalResult CombineKernelBuilder::build(StringRef name) {
     builder.setInsertionPointToStart(guarded.thenBlock());
     Value max = getMax(), sum;
     SmallVector<Value> columns = takeParts(max);
+    if (getSchedule(attention.schedule).splitKeys > 0)
+      dropNegativeZeros(columns);
     if (parts.get(RowRole::Sum))
       sum = columns.pop_back_val();
     RowState end = takeSink(max, sum);

@@ -36,6 +36,7 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
       {"persistent_ctas", schedule.getPersistentCtas()},
       {"exp2_on_fma", schedule.getExp2OnFma()},
       {"splits", schedule.getSplits()},
+      {"split_keys", schedule.getSplitKeys()},
       {"cluster_m", schedule.getClusterM()},
       {"cluster_d", schedule.getClusterD()},
       {"chunk_rows", schedule.getChunkRows()}};
@@ -77,7 +78,7 @@ ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
       schedule.rescaleThreshold, schedule.persistentCtas,
       flag(schedule.outputTile), std::string(getName(schedule.turns)),
       schedule.exp2OnFma, flag(schedule.packGqa), schedule.splits,
-      schedule.clusterM, schedule.clusterD, flag(schedule.fused),
-      positive(schedule.chunkRows),
+      positive(schedule.splitKeys), schedule.clusterM, schedule.clusterD,
+      flag(schedule.fused), positive(schedule.chunkRows),
       isSmall ? std::string(getName(schedule.spill)) : std::string());
 }

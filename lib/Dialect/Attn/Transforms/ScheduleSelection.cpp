@@ -360,6 +360,9 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
   // A CTA has rows of one sequence, and writes them where they are packed.
   if (getRagged(op.getQuery()) && target.kind == TargetKind::Gpu)
     features.wgmma = features.smallCache = features.splitKv = false;
+  // Lists name blocks in any order, and as often as they like.
+  if (op.hasMaskMod() && !op.getMaskMod().getOps<BlockListedOp>().empty())
+    features.fixedSplits = false;
   // Nor does anything go before the kernels of small caches.
   if (appendsFirst(op))
     features.smallCache = false;

@@ -54,7 +54,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `exp2_on_fma`: of 16 exponentials, how many are polynomials on the FMA
       units.
     - `pack_gqa`: the query heads of a group share a tile.
-    - `splits`: ranges of keys computed apart (`split_kv`).
+    - `splits`: ranges of keys computed apart (`split_kv`), or `split_keys`: the
+      keys of such a range, which begins at a multiple of them.
     - `cluster_m`, `cluster_d`: CTAs that share K/V tiles, or the head dims of
       a query tile.
     - `fused`: one kernel of a backward computes all gradients, and adds up dQ in
@@ -87,6 +88,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     Attn_ScheduleNumber:$exp2_on_fma,
     OptionalParameter<"::mlir::BoolAttr">:$pack_gqa,
     Attn_ScheduleNumber:$splits,
+    Attn_ScheduleNumber:$split_keys,
     Attn_ScheduleNumber:$cluster_m,
     Attn_ScheduleNumber:$cluster_d,
     OptionalParameter<"::mlir::BoolAttr">:$fused,
