@@ -27,6 +27,7 @@ public:
         features(features), family(getFamily(schedule.mma)) {}
 
   std::vector<Violation> run() {
+    checkInvariance();
     checkInstructions();
     checkSizes();
     if (!violations.empty())
@@ -67,6 +68,7 @@ private:
     detail::requireValue(violations, name, value, expected, why);
   }
 
+  void checkInvariance();
   void checkInstructions();
   void checkSizes();
   void checkHeadDims();
@@ -91,6 +93,22 @@ private:
   std::vector<Violation> violations;
 };
 } // namespace
+
+/// Equal shares of the keys are larger for longer tensors, and chunks of rows
+/// go through several sequences.
+void Checker::checkInvariance() {
+  if (schedule.invariance == Invariance::None)
+    return;
+  if (target.kind == TargetKind::Cpu)
+    reject("invariance", "expected invariance=none on a CPU, got batch");
+  if (schedule.splits > 1)
+    reject("invariance", "expected split_keys in place of splits with "
+                         "invariance=batch, got splits=" +
+                             std::to_string(schedule.splits));
+  if (schedule.kind == ScheduleKind::SmallCache)
+    reject("invariance", "expected kind=large_cache or kind=split_kv with "
+                         "invariance=batch, got small_cache");
+}
 
 void Checker::checkInstructions() {
   std::string name(getName(schedule.mma));

@@ -47,6 +47,10 @@ std::string_view getName(SpillFormat format) {
   return format == SpillFormat::Scores ? "scores" : "probabilities";
 }
 
+std::string_view getName(Invariance invariance) {
+  return invariance == Invariance::Batch ? "batch" : "none";
+}
+
 //===----------------------------------------------------------------------===//
 // The table of fields
 //===----------------------------------------------------------------------===//
@@ -121,6 +125,9 @@ static constexpr Field fields[] = {
     {"chunk_rows", "query rows of a chunk (small_cache)", &Schedule::chunkRows,
      nullptr, 0, kMostElements},
     {"spill", "scores or probabilities (small_cache)"},
+    {"invariance",
+     "what else the bits of a sequence depend on: anything (none), or nothing "
+     "that is in its batch"},
 };
 
 static const Field *findField(std::string_view name) {
@@ -153,7 +160,9 @@ std::string getScheduleField(const Schedule &schedule, std::string_view name) {
     return std::string(getName(schedule.queryPrologue));
   if (name == "turns")
     return std::string(getName(schedule.turns));
-  return std::string(getName(schedule.spill));
+  if (name == "spill")
+    return std::string(getName(schedule.spill));
+  return std::string(getName(schedule.invariance));
 }
 
 /// Sets `target` to the one of `values` that has this name.
@@ -213,8 +222,11 @@ Status setScheduleField(Schedule &schedule, std::string_view name,
   if (name == "turns")
     return setEnum(schedule.turns, entry,
                    {Turns::None, Turns::Products, Turns::Softmax});
-  return setEnum(schedule.spill, entry,
-                 {SpillFormat::Scores, SpillFormat::Probabilities});
+  if (name == "spill")
+    return setEnum(schedule.spill, entry,
+                   {SpillFormat::Scores, SpillFormat::Probabilities});
+  return setEnum(schedule.invariance, entry,
+                 {Invariance::None, Invariance::Batch});
 }
 
 //===----------------------------------------------------------------------===//
@@ -241,11 +253,11 @@ static bool isPrinted(const Schedule &schedule, const Field &field) {
   if (name == "spill" || name == "chunk_rows")
     return schedule.kind == ScheduleKind::SmallCache;
   bool isOptional = name == "producer_warps" || name == "splits" ||
-                    name == "split_keys" || name == "cluster_m" ||
-                    name == "cluster_d" || name == "rescale_threshold" ||
-                    name == "persistent_ctas" || name == "turns" ||
-                    name == "exp2_on_fma" || name == "query_prologue" ||
-                    field.flag;
+                    name == "split_keys" || name == "invariance" ||
+                    name == "cluster_m" || name == "cluster_d" ||
+                    name == "rescale_threshold" || name == "persistent_ctas" ||
+                    name == "turns" || name == "exp2_on_fma" ||
+                    name == "query_prologue" || field.flag;
   return !isOptional ||
          getScheduleField(schedule, name) != getScheduleField(defaults, name);
 }

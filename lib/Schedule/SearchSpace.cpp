@@ -233,6 +233,17 @@ std::vector<int64_t> Space::getSplits(const Schedule &schedule) const {
   return splits;
 }
 
+/// Of splits whose number follows from the keys: some hundred to some thousand
+/// keys, in whole tiles.
+static std::vector<int64_t> getSplitLengths(const Schedule &schedule) {
+  std::vector<int64_t> lengths;
+  for (int64_t keys : {256, 512, 1024, 2048, 4096})
+    if (int64_t whole = alignDown(keys, schedule.tileN);
+        whole > 0 && (lengths.empty() || lengths.back() < whole))
+      lengths.push_back(whole);
+  return lengths;
+}
+
 /// Rows that keep their scores in half of L2, and rows that fill the target
 /// with CTAs of phase 2 once or four times: bounded whatever the query length.
 std::vector<int64_t> Space::getChunks(const Schedule &schedule) const {
@@ -321,6 +332,10 @@ std::vector<Schedule> Space::takeLargeCache() {
     });
   if (hasRoles)
     expandRoles();
+  if (schedules.front().kind == ScheduleKind::SplitKV &&
+      schedules.front().invariance == Invariance::Batch)
+    expand("split_keys", &Schedule::splitKeys,
+           [](const Schedule &s) { return getSplitLengths(s); });
   if (schedules.front().kind == ScheduleKind::SplitKV)
     expand("splits", &Schedule::splits,
            [&](const Schedule &s) { return getSplits(s); });

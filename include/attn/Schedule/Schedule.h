@@ -51,10 +51,16 @@ enum class Turns { None, Products, Softmax };
 /// or in shared memory, when a CTA has its tile.
 enum class QueryPrologue { Kernel, Fused };
 
+/// What the bits of a row may depend on. Batch: on the tensors and the lengths
+/// of its own sequence, and on sizes that are known and the same for all of
+/// them.
+enum class Invariance { None, Batch };
+
 std::string_view getName(ScheduleKind kind);
 std::string_view getName(Turns turns);
 std::string_view getName(QueryPrologue prologue);
 std::string_view getName(SpillFormat format);
+std::string_view getName(Invariance invariance);
 
 /// All sizes are in elements unless their name says otherwise.
 struct Schedule {
@@ -122,6 +128,9 @@ struct Schedule {
   /// spilled.
   int64_t chunkRows = 0;
   SpillFormat spill = SpillFormat::Probabilities;
+
+  /// What the schedule is to keep.
+  Invariance invariance = Invariance::None;
 
   /// Threads of a CTA.
   int64_t getNumThreads() const { return 32 * (warps + producerWarps); }

@@ -191,32 +191,6 @@ TEST_F(Constraints, hugeTilesDoNotOverflow) {
                            "4611686018427387904\n");
 }
 
-TEST_F(Constraints, splitsFollowTheKind) {
-  set("splits=2");
-  EXPECT_EQ(getMessages(),
-            "kind: expected splits=1 without kind=split_kv, got 2\n");
-  set("kind=split_kv splits=1");
-  EXPECT_EQ(getMessages(), "kind: expected splits of at least 2, or "
-                           "split_keys, with kind=split_kv, got 1\n");
-  set("splits=17");
-  EXPECT_EQ(getMessages(), "range: expected splits from 1 to 16, got 17\n");
-  set("splits=2 split_keys=256");
-  EXPECT_EQ(getMessages(), "kind: expected splits=1 with split_keys, got 2\n");
-  set("splits=1 split_keys=96");
-  EXPECT_EQ(getMessages(), "multiple: expected split_keys a positive multiple "
-                           "of 64, got 96\n");
-  set("split_keys=128");
-  EXPECT_EQ(getMessages(), "");
-  features.fixedSplits = false;
-  EXPECT_EQ(getMessages(), "feature: the code generator has no splits of a "
-                           "fixed length of keys that are listed by blocks\n");
-  set("kind=large_cache");
-  EXPECT_EQ(getMessages(),
-            "kind: expected split_keys=0 without kind=split_kv, got 128\n"
-            "feature: the code generator has no splits of a fixed length of "
-            "keys that are listed by blocks\n");
-}
-
 TEST_F(Constraints, largeCacheHoldsTheWholeHeadDim) {
   set("tile_d=64");
   EXPECT_EQ(getMessages(), "kind: expected tile_d=128 (the padded head dim of "

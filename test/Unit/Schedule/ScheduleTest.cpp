@@ -46,6 +46,8 @@ TEST(Schedule, equalityComparesEveryField) {
       value = "softmax";
     else if (field.name == "query_prologue")
       value = "fused";
+    else if (field.name == "invariance")
+      value = "batch";
     else if (field.name == "query_in_registers" || field.name == "pack_gqa" ||
              field.name == "output_tile" || field.name == "fused")
       value = "1";
@@ -71,8 +73,7 @@ TEST(Schedule, reportsBadText) {
             "query_in_registers, query_prologue, rescale_threshold, "
             "persistent_ctas, output_tile, turns, exp2_on_fma, pack_gqa, "
             "splits, split_keys, cluster_m, cluster_d, fused, chunk_rows, "
-            "spill (did you "
-            "mean 'tile_m'?)");
+            "spill, invariance (did you mean 'tile_m'?)");
 }
 
 TEST(ScheduleOverrides, applyAndMatch) {

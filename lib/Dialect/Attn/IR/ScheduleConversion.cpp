@@ -20,7 +20,8 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
       {"mma", schedule.getMma()},
       {"query_prologue", schedule.getQueryPrologue()},
       {"turns", schedule.getTurns()},
-      {"spill", schedule.getSpill()}};
+      {"spill", schedule.getSpill()},
+      {"invariance", schedule.getInvariance()}};
   for (auto [name, value] : names)
     if (!value.empty())
       set(name, value.str());
@@ -80,5 +81,8 @@ ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
       schedule.exp2OnFma, flag(schedule.packGqa), schedule.splits,
       positive(schedule.splitKeys), schedule.clusterM, schedule.clusterD,
       flag(schedule.fused), positive(schedule.chunkRows),
-      isSmall ? std::string(getName(schedule.spill)) : std::string());
+      isSmall ? std::string(getName(schedule.spill)) : std::string(),
+      schedule.invariance == Invariance::None
+          ? std::string()
+          : std::string(getName(schedule.invariance)));
 }

@@ -62,6 +62,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
       f32 in memory.
     - `chunk_rows`, `spill`: rows of a chunk and what is spilled, `scores` or
       `probabilities` (`small_cache`).
+    - `invariance`: with `batch`, the bits of a sequence depend on its own tensors
+      and lengths alone, and what would change that is refused; `none`.
 
     Example:
     ```mlir
@@ -93,7 +95,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     Attn_ScheduleNumber:$cluster_d,
     OptionalParameter<"::mlir::BoolAttr">:$fused,
     Attn_ScheduleNumber:$chunk_rows,
-    StringRefParameter<"what small_cache spills", [{""}]>:$spill);
+    StringRefParameter<"what small_cache spills", [{""}]>:$spill,
+    StringRefParameter<"what bits depend on", [{""}]>:$invariance);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
