@@ -74,6 +74,7 @@ private:
   void checkHeadDims();
   void checkKind();
   void checkSplits();
+  void checkPlan();
   void checkQueryPrologue();
   void checkWeights();
   void checkRange();
@@ -194,10 +195,12 @@ void Checker::checkKind() {
   if (isSmall || target.kind == TargetKind::Cpu)
     requireValue("rescale_threshold", schedule.rescaleThreshold, 0,
                  "(only large-cache schedules of GPUs rescale by choice)");
-  if (isSmall || !family.hasRoles())
+  if (schedule.balance == Balance::Plan)
+    checkPlan();
+  else if (isSmall || !family.hasRoles())
     requireValue("persistent_ctas", schedule.persistentCtas, 0,
                  "(only large-cache schedules with mma=wgmma are persistent)");
-  if (schedule.kind == ScheduleKind::SplitKV)
+  else if (schedule.kind == ScheduleKind::SplitKV)
     requireValue("persistent_ctas", schedule.persistentCtas, 0,
                  "with kind=split_kv");
   if (!family.hasRoles()) {
@@ -236,6 +239,17 @@ void Checker::checkSplits() {
                    "kind=split_kv, got " +
                        std::to_string(schedule.splits));
   }
+}
+
+/// The ranges of a plan are those of `split_keys`, and whoever takes them loads
+/// and computes.
+void Checker::checkPlan() {
+  if (schedule.splitKeys == 0)
+    reject("plan", "expected split_keys with balance=plan, got 0");
+  if (schedule.mma != MmaFamily::MmaSync)
+    reject("plan", "expected mma=mma_sync with balance=plan, got mma=" +
+                       std::string(getName(schedule.mma)));
+  requireRange("persistent_ctas", schedule.persistentCtas, 1, 65535);
 }
 
 /// Weights below a maximum are multiplied by 2^offset before they are rounded
@@ -391,6 +405,8 @@ void Checker::checkFeatures() {
   require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
   require(features.fixedSplits, schedule.splitKeys > 0,
           "splits of a fixed length of keys that are listed by blocks");
+  require(features.plans, schedule.balance == Balance::Plan,
+          "plan without lengths of the keys");
   require(/*isSupported=*/false, schedule.kind == ScheduleKind::Chunks,
           "softmax attention by chunks");
   require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,

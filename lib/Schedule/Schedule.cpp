@@ -47,6 +47,10 @@ std::string_view getName(SpillFormat format) {
   return format == SpillFormat::Scores ? "scores" : "probabilities";
 }
 
+std::string_view getName(Balance balance) {
+  return balance == Balance::Plan ? "plan" : "grid";
+}
+
 std::string_view getName(Invariance invariance) {
   return invariance == Invariance::Batch ? "batch" : "none";
 }
@@ -114,6 +118,9 @@ static constexpr Field fields[] = {
     {"split_keys",
      "keys of a range computed apart (split_kv); 0: `splits` equal ones",
      &Schedule::splitKeys, nullptr, 0, kMostElements},
+    {"balance",
+     "who takes the ranges: a CTA each (grid), or persistent CTAs by a plan of "
+     "the lengths (plan)"},
     {"cluster_m", "CTAs that share K/V tiles by multicast", &Schedule::clusterM,
      nullptr, 1, 16},
     {"cluster_d", "CTAs that share the head dims of a query tile",
@@ -162,6 +169,8 @@ std::string getScheduleField(const Schedule &schedule, std::string_view name) {
     return std::string(getName(schedule.turns));
   if (name == "spill")
     return std::string(getName(schedule.spill));
+  if (name == "balance")
+    return std::string(getName(schedule.balance));
   return std::string(getName(schedule.invariance));
 }
 
@@ -225,6 +234,8 @@ Status setScheduleField(Schedule &schedule, std::string_view name,
   if (name == "spill")
     return setEnum(schedule.spill, entry,
                    {SpillFormat::Scores, SpillFormat::Probabilities});
+  if (name == "balance")
+    return setEnum(schedule.balance, entry, {Balance::Grid, Balance::Plan});
   return setEnum(schedule.invariance, entry,
                  {Invariance::None, Invariance::Batch});
 }
@@ -252,12 +263,12 @@ static bool isPrinted(const Schedule &schedule, const Field &field) {
   std::string_view name = field.name;
   if (name == "spill" || name == "chunk_rows")
     return schedule.kind == ScheduleKind::SmallCache;
-  bool isOptional = name == "producer_warps" || name == "splits" ||
-                    name == "split_keys" || name == "invariance" ||
-                    name == "cluster_m" || name == "cluster_d" ||
-                    name == "rescale_threshold" || name == "persistent_ctas" ||
-                    name == "turns" || name == "exp2_on_fma" ||
-                    name == "query_prologue" || field.flag;
+  bool isOptional =
+      name == "producer_warps" || name == "splits" || name == "split_keys" ||
+      name == "balance" || name == "invariance" || name == "cluster_m" ||
+      name == "cluster_d" || name == "rescale_threshold" ||
+      name == "persistent_ctas" || name == "turns" || name == "exp2_on_fma" ||
+      name == "query_prologue" || field.flag;
   return !isOptional ||
          getScheduleField(schedule, name) != getScheduleField(defaults, name);
 }

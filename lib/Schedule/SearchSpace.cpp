@@ -332,6 +332,13 @@ std::vector<Schedule> Space::takeLargeCache() {
     });
   if (hasRoles)
     expandRoles();
+  // As many as run at once.
+  if (schedules.front().balance == Balance::Plan)
+    derive("persistent_ctas", &Schedule::persistentCtas,
+           [&](const Schedule &s) {
+             return target.smCount *
+                    std::max<int64_t>(getCtasPerSm(problem, s, target), 1);
+           });
   if (schedules.front().kind == ScheduleKind::SplitKV &&
       schedules.front().invariance == Invariance::Batch)
     expand("split_keys", &Schedule::splitKeys,

@@ -51,6 +51,11 @@ enum class Turns { None, Products, Softmax };
 /// or in shared memory, when a CTA has its tile.
 enum class QueryPrologue { Kernel, Fused };
 
+/// Who takes a split of the keys: a CTA of a grid that has one for each split
+/// of the longest sequence, or persistent CTAs that share out those that there
+/// are, as a kernel in front has planned it from the lengths.
+enum class Balance { Grid, Plan };
+
 /// What the bits of a row may depend on. Batch: on the tensors and the lengths
 /// of its own sequence, and on sizes that are known and the same for all of
 /// them.
@@ -60,6 +65,7 @@ std::string_view getName(ScheduleKind kind);
 std::string_view getName(Turns turns);
 std::string_view getName(QueryPrologue prologue);
 std::string_view getName(SpillFormat format);
+std::string_view getName(Balance balance);
 std::string_view getName(Invariance invariance);
 
 /// All sizes are in elements unless their name says otherwise.
@@ -115,6 +121,7 @@ struct Schedule {
   /// them, or, of `splitKeys` keys each, as many as there are keys for.
   int64_t splits = 1;
   int64_t splitKeys = 0;
+  Balance balance = Balance::Grid;
   /// CTAs of a cluster that receive the same K/V tiles by multicast.
   int64_t clusterM = 1;
   /// CTAs of a cluster that share the head dims of one query tile.

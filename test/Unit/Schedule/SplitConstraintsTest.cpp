@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "attn/Schedule/ResourceModel.h"
 #include "attn/Schedule/ScheduleSelector.h"
 
 #include "gtest/gtest.h"
@@ -106,4 +107,41 @@ TEST_F(SplitConstraints, searchForBatchesHasLengths) {
     EXPECT_EQ(candidate.schedule.splits, 1);
   }
   EXPECT_EQ(lengths, (std::set<int64_t>{240, 480, 1008, 2016, 4080}));
+}
+
+TEST_F(SplitConstraints, plansShareOutFixedLengths) {
+  set("balance=plan persistent_ctas=4");
+  EXPECT_EQ(getMessages(),
+            "plan: expected split_keys with balance=plan, got 0\n");
+  set("kind=split_kv split_keys=128");
+  EXPECT_EQ(getMessages(), "");
+  set("persistent_ctas=0");
+  EXPECT_EQ(getMessages(),
+            "range: expected persistent_ctas from 1 to 65535, got 0\n");
+  set("persistent_ctas=4");
+  features.plans = false;
+  EXPECT_EQ(getMessages(), "feature: the code generator has no plan without "
+                           "lengths of the keys\n");
+}
+
+/// As many CTAs as run at once; a kernel more, its lengths and the list.
+TEST_F(SplitConstraints, plansHaveTheirPrice) {
+  problem = *AttentionProblem::parse("B=3 Hq=8 Hkv=2 M=1 N=1000 D=64");
+  Result<Selection> selection = selectSchedule(
+      problem, target,
+      *ScheduleOverrides::parse("kind=split_kv balance=plan split_keys=256 "
+                                "mma=mma_sync tile_n=32 pack_gqa=1 stages=2"));
+  ASSERT_TRUE(selection);
+  Schedule planned = selection->chosen().schedule, grid = planned;
+  EXPECT_EQ(planned.persistentCtas,
+            target.smCount * getCtasPerSm(problem, planned, target));
+  grid.balance = Balance::Grid;
+  grid.persistentCtas = 0;
+  Cost plan = selection->chosen().cost,
+       without = getCost(problem, grid, target);
+  // 3 * 3 lengths, 12 splits of 2 groups of heads, and their number for each.
+  EXPECT_EQ(plan.l2ReadBytes - without.l2ReadBytes, 4 * (9 + 24 + 24));
+  EXPECT_EQ(plan.l2WriteBytes - without.l2WriteBytes, 4 * 13);
+  EXPECT_EQ(plan.workspaceBytes - without.workspaceBytes, 4 * 13);
+  EXPECT_NEAR(plan.getTerm("launch"), 1.5 * without.getTerm("launch"), 1e-9);
 }

@@ -42,6 +42,7 @@ public:
 
 private:
   LogicalResult begin(tile::KernelOp kernel);
+  LogicalResult takeOwnSplits();
   Value readPart(Value view, Value part, Value column = Value());
   Value getMax();
   Value getWeight(Value part, Value max);
@@ -78,6 +79,17 @@ private:
   Value batches;          ///< B: how far the parts of a row are apart
 };
 } // namespace
+
+/// Of a planned batch only the parts that its keys have are written.
+LogicalResult CombineKernelBuilder::takeOwnSplits() {
+  FailureOr<PlannedSplits> planned = getPlannedSplits(row[kBatch]);
+  if (failed(planned))
+    return failure();
+  Value rest = arith::IndexCastUIOp::create(
+      builder, loc, builder.getIndexType(), planned->hasRest);
+  splits = create<arith::AddIOp>(planned->whole, rest);
+  return success();
+}
 
 /// A statistic of the row in part `part`, or an element of its accumulator.
 Value CombineKernelBuilder::readPart(Value view, Value part, Value column) {
@@ -323,6 +335,8 @@ LogicalResult CombineKernelBuilder::build(StringRef name) {
   {
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(guarded.thenBlock());
+    if (attention.worklist && failed(takeOwnSplits()))
+      return failure();
     Value max = getMax(), sum;
     SmallVector<Value> columns = takeParts(max);
     if (getSchedule(attention.schedule).splitKeys > 0)

@@ -50,6 +50,8 @@ private:
   LogicalResult mapOrderedGrid(TileOrder order);
   LogicalResult mapGrid();
   LogicalResult mapPersistentGrid();
+  LogicalResult mapPlannedGrid();
+  LogicalResult checkGrid();
   LogicalResult convertBlock(Block &block);
   LogicalResult convertLoop(scf::ForOp loop);
   LogicalResult convertStep(OnlineAttentionOp step);
@@ -289,6 +291,44 @@ LogicalResult KernelBuilder::mapPersistentGrid() {
       arith::RemUIOp::create(builder, loc, loop.getInductionVar(), rowTiles),
       arith::RemUIOp::create(builder, loc, head, counts[1]),
       arith::DivUIOp::create(builder, loc, head, counts[1]));
+  return success();
+}
+
+/// A grid that walks a worklist: the builder is set into a loop over the splits
+/// that it has, and for each over the row tiles and heads of the batch. What
+/// CTAs take at a time has the same length, but for the last splits of
+/// sequences, which are behind the others in the list, the longest first.
+LogicalResult KernelBuilder::mapPlannedGrid() {
+  Location loc = attention.forall.getLoc();
+  auto read = [&](Value at) -> Value {
+    at = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), at);
+    Value number = tile::ExtractOp::create(builder, loc, builder.getI32Type(),
+                                           worklist, at);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      number);
+  };
+  FailureOr<Value> rows = getExtent(kLoopM), heads = getExtent(kLoopH);
+  if (failed(rows) || failed(heads))
+    return failure();
+  Value rowTiles = arith::CeilDivUIOp::create(
+      builder, loc, *rows, constant(attention.getTilePositions()));
+  rowTiles = create<arith::MulIOp>(rowTiles, constant(attention.getDvSlices()));
+  Value groups =
+      create<arith::DivUIOp>(*heads, constant(attention.getTileHeads()));
+  Value tiles = create<arith::MulIOp>(rowTiles, groups);
+  Value total = create<arith::MulIOp>(read(constant(0)), tiles);
+  Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  auto loop = scf::ForOp::create(builder, loc, getBlockId(gpu::Dimension::x),
+                                 total, ctas);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value item = create<arith::DivUIOp>(loop.getInductionVar(), tiles);
+  Value tile = create<arith::RemUIOp>(loop.getInductionVar(), tiles);
+  FailureOr<Value> batch =
+      takeSplit(read(create<arith::AddIOp>(item, constant(1))));
+  if (failed(batch))
+    return failure();
+  mapTile(create<arith::RemUIOp>(tile, rowTiles),
+          create<arith::DivUIOp>(tile, rowTiles), *batch);
   return success();
 }
 
@@ -534,6 +574,28 @@ static bool widensKeys(OnlineAttentionOp step) {
          !isFloat8(step.getQuery().getType());
 }
 
+/// Which CTAs take several tiles.
+LogicalResult KernelBuilder::checkGrid() {
+  Schedule schedule = getSchedule(attention.schedule);
+  bool hasRoles = getFamily(schedule.mma).hasRoles();
+  if (attention.worklist && hasRoles)
+    return attention.first.emitOpError()
+           << "expected mma = \"mma_sync\" with balance = \"plan\", got "
+           << attention.schedule;
+  if (attention.worklist || schedule.persistentCtas == 0)
+    return success();
+  if (!hasRoles)
+    return attention.first.emitOpError()
+           << "expected mma=wgmma with persistent_ctas="
+           << schedule.persistentCtas
+           << ": other kernels have one tile for each CTA";
+  if (attention.combine)
+    return attention.first.emitOpError()
+           << "expected persistent_ctas=0 with splits of the keys, got "
+           << schedule.persistentCtas;
+  return success();
+}
+
 LogicalResult KernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   FailureOr<tile::KernelOp> kernel = beginKernel(name);
@@ -577,17 +639,10 @@ LogicalResult KernelBuilder::build(StringRef name) {
               "8-bit keys and values beside a query of "
            << getElementTypeOrSelf(attention.first.getQuery().getType())
            << ", got " << attention.schedule;
-  bool isPersistent = schedule.persistentCtas > 0;
-  if (isPersistent && !hasRoles)
-    return attention.first.emitOpError()
-           << "expected mma=wgmma with persistent_ctas="
-           << schedule.persistentCtas
-           << ": other kernels have one tile for each CTA";
-  if (isPersistent && attention.combine)
-    return attention.first.emitOpError()
-           << "expected persistent_ctas=0 with splits of the keys, got "
-           << schedule.persistentCtas;
-  if (failed(isPersistent ? mapPersistentGrid() : mapGrid()))
+  if (failed(checkGrid()) ||
+      failed(attention.worklist            ? mapPlannedGrid()
+             : schedule.persistentCtas > 0 ? mapPersistentGrid()
+                                           : mapGrid()))
     return failure();
   takeSequences();
   if (attention.onlyBelow)

@@ -64,11 +64,15 @@ LogicalResult ScheduleAttr::verify(
     BoolAttr queryInRegisters, StringRef queryPrologue,
     int64_t rescaleThreshold, int64_t persistentCtas, BoolAttr outputTile,
     StringRef turns, int64_t exp2OnFma, BoolAttr packGqa, int64_t splits,
-    int64_t splitKeys, int64_t clusterM, int64_t clusterD, BoolAttr fused,
-    int64_t chunkRows, StringRef spill, StringRef invariance) {
-  std::pair<StringRef, StringRef> names[] = {
-      {"kind", kind},   {"mma", mma},     {"query_prologue", queryPrologue},
-      {"turns", turns}, {"spill", spill}, {"invariance", invariance}};
+    int64_t splitKeys, StringRef balance, int64_t clusterM, int64_t clusterD,
+    BoolAttr fused, int64_t chunkRows, StringRef spill, StringRef invariance) {
+  std::pair<StringRef, StringRef> names[] = {{"kind", kind},
+                                             {"mma", mma},
+                                             {"query_prologue", queryPrologue},
+                                             {"turns", turns},
+                                             {"balance", balance},
+                                             {"spill", spill},
+                                             {"invariance", invariance}};
   for (auto [name, value] : names)
     if (Status status = checkField(name, value); !value.empty() && !status)
       return emitError() << status.error();

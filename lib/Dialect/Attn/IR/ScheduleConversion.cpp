@@ -20,6 +20,7 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
       {"mma", schedule.getMma()},
       {"query_prologue", schedule.getQueryPrologue()},
       {"turns", schedule.getTurns()},
+      {"balance", schedule.getBalance()},
       {"spill", schedule.getSpill()},
       {"invariance", schedule.getInvariance()}};
   for (auto [name, value] : names)
@@ -79,8 +80,11 @@ ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
       schedule.rescaleThreshold, schedule.persistentCtas,
       flag(schedule.outputTile), std::string(getName(schedule.turns)),
       schedule.exp2OnFma, flag(schedule.packGqa), schedule.splits,
-      positive(schedule.splitKeys), schedule.clusterM, schedule.clusterD,
-      flag(schedule.fused), positive(schedule.chunkRows),
+      positive(schedule.splitKeys),
+      schedule.balance == Balance::Plan ? std::string(getName(schedule.balance))
+                                        : std::string(),
+      schedule.clusterM, schedule.clusterD, flag(schedule.fused),
+      positive(schedule.chunkRows),
       isSmall ? std::string(getName(schedule.spill)) : std::string(),
       schedule.invariance == Invariance::None
           ? std::string()

@@ -377,6 +377,7 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
   // Lists name blocks in any order, and as often as they like.
   if (op.hasMaskMod() && !op.getMaskMod().getOps<BlockListedOp>().empty())
     features.fixedSplits = false;
+  features.plans = op.getKeyLengths() && !getRagged(op.getKey());
   // Nor does anything go before the kernels of small caches.
   if (appendsFirst(op))
     features.smallCache = false;

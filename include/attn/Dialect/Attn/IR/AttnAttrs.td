@@ -56,6 +56,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `pack_gqa`: the query heads of a group share a tile.
     - `splits`: ranges of keys computed apart (`split_kv`), or `split_keys`: the
       keys of such a range, which begins at a multiple of them.
+    - `balance`: who takes the ranges of `split_keys`: a CTA each (`grid`), or
+      `persistent_ctas` that share them out by a `plan` of the lengths.
     - `cluster_m`, `cluster_d`: CTAs that share K/V tiles, or the head dims of
       a query tile.
     - `fused`: one kernel of a backward computes all gradients, and adds up dQ in
@@ -91,6 +93,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     OptionalParameter<"::mlir::BoolAttr">:$pack_gqa,
     Attn_ScheduleNumber:$splits,
     Attn_ScheduleNumber:$split_keys,
+    StringRefParameter<"who takes ranges of keys", [{""}]>:$balance,
     Attn_ScheduleNumber:$cluster_m,
     Attn_ScheduleNumber:$cluster_d,
     OptionalParameter<"::mlir::BoolAttr">:$fused,
