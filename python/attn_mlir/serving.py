@@ -95,7 +95,7 @@ class BatchDecode(BatchPaged):
 
         A plan serves all layers of a step, whose kernels are those of `decode`. Raises BindingError for arrays that do not fit."""
         self.plan_pages(indptr, indices, last_page_len, (num_qo_heads, num_kv_heads, head_dim, page_size), window_left, logits_soft_cap, sm_scale)
-        self.splits = {"fixed_split_size": fixed_split_size, "disable_split_kv": disable_split_kv}
+        self.fixed_split_size, self.disable_split_kv = fixed_split_size, disable_split_kv
 
     def run(self, q: Any, paged_kv_cache: Any, *, k_scale: Any = None, v_scale: Any = None, sinks: Any = None, return_lse: bool = False, **options: Any) -> Any:
         """Output [B, Hq, Dv] of q [B, Hq, D] over two pools, or one [pages, 2, ..]; or (output, lse) with lse [B, Hq], in natural logarithms,
@@ -108,7 +108,8 @@ class BatchDecode(BatchPaged):
         window = None if self.window_left < 0 else (self.window_left, 0)
         result = decode(
             reshaped(q, (tokens, heads, 1, dim)), *pools, table, lengths, window=window, sink=sinks, soft_cap=self.soft_cap, scale=self.scale,
-            k_scale=k_scale, v_scale=v_scale, return_lse=return_lse, **self.splits, **options,
+            k_scale=k_scale, v_scale=v_scale, return_lse=return_lse, fixed_split_size=self.fixed_split_size,
+            disable_split_kv=self.disable_split_kv, **options,
         )  # fmt: skip
         without_row = [reshaped(x, [n for dim, n in enumerate(view_of(x, "result").shape) if dim != 2]) for x in (result if return_lse else [result])]
         return tuple(without_row) if return_lse else without_row[0]

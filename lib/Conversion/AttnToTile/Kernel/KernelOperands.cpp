@@ -238,27 +238,6 @@ static void findKeyNest(TiledAttention &attention) {
     attention.partials.push_back(getPartialView(name, stack));
 }
 
-/// The workspace of a plan, if the schedule has one.
-static LogicalResult addWorklist(TiledAttention &attention) {
-  if (attention.schedule.getBalance() != "plan")
-    return success();
-  Schedule schedule = getSchedule(attention.schedule);
-  bool hasLengths =
-      attention.first.getKeyLengths() &&
-      !attention.first.getKeyLengths().getDefiningOp<SequenceLengthsOp>();
-  if (!attention.combine || schedule.splitKeys == 0 || !hasLengths ||
-      schedule.persistentCtas == 0)
-    return attention.first.emitOpError()
-           << "expected split_keys, persistent_ctas and lengths of the keys "
-              "with balance = \"plan\", got "
-           << attention.schedule;
-  MLIRContext *context = attention.first.getContext();
-  attention.worklist = {"worklist",
-                        tile::GlobalType::get(context, {ShapedType::kDynamic},
-                                              IntegerType::get(context, 32))};
-  return success();
-}
-
 /// Fields that the small-cache kernels need.
 static LogicalResult checkSmallCache(TiledAttention &attention) {
   ScheduleAttr schedule = attention.schedule;

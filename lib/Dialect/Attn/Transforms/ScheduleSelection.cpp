@@ -374,7 +374,7 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
   // A CTA has rows of one sequence, and writes them where they are packed.
   if (getRagged(op.getQuery()) && target.kind == TargetKind::Gpu)
     features.wgmma = features.smallCache = features.splitKv = false;
-  // Lists name blocks in any order, and as often as they like.
+  // Positions in a caller's lists are no positions of keys.
   if (op.hasMaskMod() && !op.getMaskMod().getOps<BlockListedOp>().empty())
     features.fixedSplits = false;
   features.plans = op.getKeyLengths() && !getRagged(op.getKey());
