@@ -27,6 +27,7 @@ public:
         features(features), family(getFamily(schedule.mma)) {}
 
   std::vector<Violation> run() {
+    checkInvariance();
     checkInstructions();
     checkSizes();
     if (!violations.empty())
@@ -67,10 +68,13 @@ private:
     detail::requireValue(violations, name, value, expected, why);
   }
 
+  void checkInvariance();
   void checkInstructions();
   void checkSizes();
   void checkHeadDims();
   void checkKind();
+  void checkSplits();
+  void checkPlan();
   void checkQueryPrologue();
   void checkWeights();
   void checkRange();
@@ -90,6 +94,22 @@ private:
   std::vector<Violation> violations;
 };
 } // namespace
+
+/// Equal shares of the keys are larger for longer tensors, and chunks of rows
+/// go through several sequences.
+void Checker::checkInvariance() {
+  if (schedule.invariance == Invariance::None)
+    return;
+  if (target.kind == TargetKind::Cpu)
+    reject("invariance", "expected invariance=none on a CPU, got batch");
+  if (schedule.splits > 1)
+    reject("invariance", "expected split_keys in place of splits with "
+                         "invariance=batch, got splits=" +
+                             std::to_string(schedule.splits));
+  if (schedule.kind == ScheduleKind::SmallCache)
+    reject("invariance", "expected kind=large_cache or kind=split_kv with "
+                         "invariance=batch, got small_cache");
+}
 
 void Checker::checkInstructions() {
   std::string name(getName(schedule.mma));
@@ -160,11 +180,7 @@ void Checker::checkHeadDims() {
 
 void Checker::checkKind() {
   bool isSmall = schedule.kind == ScheduleKind::SmallCache;
-  if (schedule.kind != ScheduleKind::SplitKV)
-    requireValue("splits", schedule.splits, 1, "without kind=split_kv");
-  else if (schedule.splits < 2)
-    reject("kind", "expected splits of at least 2 with kind=split_kv, got " +
-                       std::to_string(schedule.splits));
+  checkSplits();
   if (isSmall) {
     requireMultiple("chunk_rows", schedule.chunkRows, schedule.tileM);
     if (target.kind == TargetKind::Cpu)
@@ -179,10 +195,12 @@ void Checker::checkKind() {
   if (isSmall || target.kind == TargetKind::Cpu)
     requireValue("rescale_threshold", schedule.rescaleThreshold, 0,
                  "(only large-cache schedules of GPUs rescale by choice)");
-  if (isSmall || !family.hasRoles())
+  if (schedule.balance == Balance::Plan)
+    checkPlan();
+  else if (isSmall || !family.hasRoles())
     requireValue("persistent_ctas", schedule.persistentCtas, 0,
                  "(only large-cache schedules with mma=wgmma are persistent)");
-  if (schedule.kind == ScheduleKind::SplitKV)
+  else if (schedule.kind == ScheduleKind::SplitKV)
     requireValue("persistent_ctas", schedule.persistentCtas, 0,
                  "with kind=split_kv");
   if (!family.hasRoles()) {
@@ -206,6 +224,32 @@ void Checker::checkKind() {
                            std::to_string(problem.queryHeads));
   if (problem.pass == AttentionPass::Backward)
     reject("pass", "schedules of the backward pass are not supported");
+}
+
+/// Keys are divided by number or by length.
+void Checker::checkSplits() {
+  if (schedule.kind != ScheduleKind::SplitKV) {
+    requireValue("splits", schedule.splits, 1, "without kind=split_kv");
+    requireValue("split_keys", schedule.splitKeys, 0, "without kind=split_kv");
+  } else if (schedule.splitKeys > 0) {
+    requireValue("splits", schedule.splits, 1, "with split_keys");
+    requireMultiple("split_keys", schedule.splitKeys, schedule.tileN);
+  } else if (schedule.splits < 2) {
+    reject("kind", "expected splits of at least 2, or split_keys, with "
+                   "kind=split_kv, got " +
+                       std::to_string(schedule.splits));
+  }
+}
+
+/// The ranges of a plan are those of `split_keys`, and whoever takes them loads
+/// and computes.
+void Checker::checkPlan() {
+  if (schedule.splitKeys == 0)
+    reject("plan", "expected split_keys with balance=plan, got 0");
+  if (schedule.mma != MmaFamily::MmaSync)
+    reject("plan", "expected mma=mma_sync with balance=plan, got mma=" +
+                       std::string(getName(schedule.mma)));
+  requireRange("persistent_ctas", schedule.persistentCtas, 1, 65535);
 }
 
 /// Weights below a maximum are multiplied by 2^offset before they are rounded
@@ -359,6 +403,10 @@ void Checker::checkFeatures() {
               schedule.mma != MmaFamily::None,
           "tf32 kernels");
   require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
+  require(features.fixedSplits, schedule.splitKeys > 0,
+          "splits of a fixed length of keys that are listed by blocks");
+  require(features.plans, schedule.balance == Balance::Plan,
+          "plan without lengths of the keys");
   require(/*isSupported=*/false, schedule.kind == ScheduleKind::Chunks,
           "softmax attention by chunks");
   require(features.smallCache, schedule.kind == ScheduleKind::SmallCache,
@@ -417,45 +465,6 @@ int64_t getMostRescaleThreshold(ElementType type) {
   if (type == ElementType::F8E4M3FN)
     return 8 - kWeightOffset;
   return type == ElementType::F8E5M2 ? 15 - kWeightOffset : kMost;
-}
-
-GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
-                                       const TargetInfo &target) {
-  bool isGpu = target.kind == TargetKind::Gpu;
-  bool isF32 = problem.elementType == ElementType::F32;
-  GeneratorFeatures features;
-  features.packGqa = isGpu;
-  features.packsWholeGroups = true;
-  features.packedChunks = false;
-  features.dvSplit = isGpu;
-  features.splitKv = isGpu;
-  bool isByte = getSizeBytes(problem.elementType) == 1;
-  // mma_sync kernels widen the keys and values of a cache in registers, and
-  // read the query in an order that goes with it.
-  bool widens = isGpu && problem.cacheType;
-  features.queryInRegisters &= !widens;
-  // Between the phases of a small-cache kernel P is of 16 bits.
-  bool isPaged = problem.keyPage + problem.valuePage > 0;
-  features.smallCache = !isGpu || (!isF32 && !isByte && !widens && !isPaged);
-  features.smallCacheDensity = false;
-  features.spillScores = !isGpu;
-  features.spillProbabilities = isGpu;
-  // Kernels whose warps have roles take inputs of 16 and 8 bits.
-  const Family &best = *getFamilies(target).front();
-  features.wgmma = best.hasRoles() && !isF32 && !widens;
-  // Nothing clears what TMA brings behind the keys of a page to these.
-  if (isPaged && (isByte || best.facts.tensorColumns))
-    features.wgmma = false;
-  features.sharedRows = false;
-  features.wgmmaSlices = false;
-  features.wgmmaWideOutputs = false;
-  // A mask may show the row tiles of a cluster different keys, and give the
-  // CTAs of a persistent grid more and less to do.
-  bool hasMask = problem.mask.isBand() || problem.mask.density < 1;
-  features.uniformRows = !hasMask;
-  // Nor do CTAs share tiles that each transposes for itself.
-  features.clusters = !hasMask && !isByte;
-  return features;
 }
 
 std::vector<Violation> check(const AttentionProblem &problem,

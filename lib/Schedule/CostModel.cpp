@@ -11,6 +11,8 @@
 
 #include "CostDetail.h"
 
+#include <algorithm>
+
 namespace attn {
 
 detail::Work detail::getWork(const AttentionProblem &problem,
@@ -25,8 +27,12 @@ detail::Work detail::getWork(const AttentionProblem &problem,
   int64_t launched = alignUp(rowTiles, schedule.clusterM);
   work.rowTiles = heads * launched;
   work.keyTiles = scaleBy(heads * sums.tiles, launched, rowTiles);
-  work.iterations =
-      ceilDiv(ceilDiv(sums.maxKeyRows, schedule.tileN), schedule.splits);
+  work.iterations = ceilDiv(sums.maxKeyRows, schedule.tileN);
+  if (schedule.splitKeys > 0)
+    work.iterations =
+        std::min(work.iterations, schedule.splitKeys / schedule.tileN);
+  else
+    work.iterations = ceilDiv(work.iterations, schedule.splits);
   work.dvSlices =
       ceilDiv(getPaddedValueDim(problem), schedule.tileDv * schedule.clusterD);
   work.scores = static_cast<double>(work.keyTiles) *
@@ -41,8 +47,8 @@ static void setGrid(Cost &cost, const AttentionProblem &problem,
     // The CTAs of phase 1, of all chunks; each computes one tile of scores.
     cost.ctas = std::max<int64_t>(work.keyTiles, 1);
   else
-    cost.ctas =
-        work.rowTiles * schedule.splits * schedule.clusterD * work.dvSlices;
+    cost.ctas = work.rowTiles * schedule.getSplitCount(problem.kvLength) *
+                schedule.clusterD * work.dvSlices;
   cost.ctasPerSm = getCtasPerSm(problem, schedule, target);
   cost.waves = static_cast<double>(cost.ctas) /
                static_cast<double>(target.smCount *

@@ -47,6 +47,14 @@ std::string_view getName(SpillFormat format) {
   return format == SpillFormat::Scores ? "scores" : "probabilities";
 }
 
+std::string_view getName(Balance balance) {
+  return balance == Balance::Plan ? "plan" : "grid";
+}
+
+std::string_view getName(Invariance invariance) {
+  return invariance == Invariance::Batch ? "batch" : "none";
+}
+
 //===----------------------------------------------------------------------===//
 // The table of fields
 //===----------------------------------------------------------------------===//
@@ -107,6 +115,12 @@ static constexpr Field fields[] = {
      nullptr, &Schedule::packGqa},
     {"splits", "key ranges computed apart (split_kv)", &Schedule::splits,
      nullptr, 1, 65535},
+    {"split_keys",
+     "keys of a range computed apart (split_kv); 0: `splits` equal ones",
+     &Schedule::splitKeys, nullptr, 0, kMostElements},
+    {"balance",
+     "who takes the ranges: a CTA each (grid), or persistent CTAs by a plan of "
+     "the lengths (plan)"},
     {"cluster_m", "CTAs that share K/V tiles by multicast", &Schedule::clusterM,
      nullptr, 1, 16},
     {"cluster_d", "CTAs that share the head dims of a query tile",
@@ -118,6 +132,9 @@ static constexpr Field fields[] = {
     {"chunk_rows", "query rows of a chunk (small_cache)", &Schedule::chunkRows,
      nullptr, 0, kMostElements},
     {"spill", "scores or probabilities (small_cache)"},
+    {"invariance",
+     "what else the bits of a sequence depend on: anything (none), or nothing "
+     "that is in its batch"},
 };
 
 static const Field *findField(std::string_view name) {
@@ -150,7 +167,11 @@ std::string getScheduleField(const Schedule &schedule, std::string_view name) {
     return std::string(getName(schedule.queryPrologue));
   if (name == "turns")
     return std::string(getName(schedule.turns));
-  return std::string(getName(schedule.spill));
+  if (name == "spill")
+    return std::string(getName(schedule.spill));
+  if (name == "balance")
+    return std::string(getName(schedule.balance));
+  return std::string(getName(schedule.invariance));
 }
 
 /// Sets `target` to the one of `values` that has this name.
@@ -210,8 +231,13 @@ Status setScheduleField(Schedule &schedule, std::string_view name,
   if (name == "turns")
     return setEnum(schedule.turns, entry,
                    {Turns::None, Turns::Products, Turns::Softmax});
-  return setEnum(schedule.spill, entry,
-                 {SpillFormat::Scores, SpillFormat::Probabilities});
+  if (name == "spill")
+    return setEnum(schedule.spill, entry,
+                   {SpillFormat::Scores, SpillFormat::Probabilities});
+  if (name == "balance")
+    return setEnum(schedule.balance, entry, {Balance::Grid, Balance::Plan});
+  return setEnum(schedule.invariance, entry,
+                 {Invariance::None, Invariance::Batch});
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,13 +263,20 @@ static bool isPrinted(const Schedule &schedule, const Field &field) {
   std::string_view name = field.name;
   if (name == "spill" || name == "chunk_rows")
     return schedule.kind == ScheduleKind::SmallCache;
-  bool isOptional = name == "producer_warps" || name == "splits" ||
-                    name == "cluster_m" || name == "cluster_d" ||
-                    name == "rescale_threshold" || name == "persistent_ctas" ||
-                    name == "turns" || name == "exp2_on_fma" ||
-                    name == "query_prologue" || field.flag;
+  bool isOptional =
+      name == "producer_warps" || name == "splits" || name == "split_keys" ||
+      name == "balance" || name == "invariance" || name == "cluster_m" ||
+      name == "cluster_d" || name == "rescale_threshold" ||
+      name == "persistent_ctas" || name == "turns" || name == "exp2_on_fma" ||
+      name == "query_prologue" || field.flag;
   return !isOptional ||
          getScheduleField(schedule, name) != getScheduleField(defaults, name);
+}
+
+int64_t Schedule::getSplitCount(int64_t keys) const {
+  if (splitKeys == 0)
+    return splits;
+  return std::max<int64_t>((keys + splitKeys - 1) / splitKeys, 1);
 }
 
 std::string Schedule::print() const {

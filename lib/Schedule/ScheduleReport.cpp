@@ -113,6 +113,10 @@ static std::string printOptions(const Schedule &schedule) {
     options.push_back("pack_gqa");
   if (schedule.splits > 1)
     options.push_back("splits=" + std::to_string(schedule.splits));
+  if (schedule.splitKeys)
+    options.push_back("split_keys=" + std::to_string(schedule.splitKeys));
+  if (schedule.balance == Balance::Plan)
+    options.push_back("balance=plan");
   if (schedule.clusterM * schedule.clusterD > 1)
     options.push_back("cluster=" + std::to_string(schedule.clusterM) + "x" +
                       std::to_string(schedule.clusterD));

@@ -216,8 +216,11 @@ std::vector<int64_t> Space::getValueSlices(const Schedule &schedule) const {
   return slices;
 }
 
-/// 2, 4, ... until the CTAs fill the target a few times.
+/// 2, 4, ... until the CTAs fill the target a few times; what is divided by
+/// length has no number.
 std::vector<int64_t> Space::getSplits(const Schedule &schedule) const {
+  if (schedule.splitKeys > 0)
+    return {1};
   HeadShape head = HeadShape::get(problem, schedule.packGqa);
   int64_t heads = problem.getKvHeadCount() *
                   (schedule.packGqa ? 1 : problem.getGroupSize());
@@ -228,6 +231,17 @@ std::vector<int64_t> Space::getSplits(const Schedule &schedule) const {
        count *= 2)
     splits.push_back(count);
   return splits;
+}
+
+/// Of splits whose number follows from the keys: some hundred to some thousand
+/// keys, in whole tiles.
+static std::vector<int64_t> getSplitLengths(const Schedule &schedule) {
+  std::vector<int64_t> lengths;
+  for (int64_t keys : {256, 512, 1024, 2048, 4096})
+    if (int64_t whole = alignDown(keys, schedule.tileN);
+        whole > 0 && (lengths.empty() || lengths.back() < whole))
+      lengths.push_back(whole);
+  return lengths;
 }
 
 /// Rows that keep their scores in half of L2, and rows that fill the target
@@ -318,6 +332,17 @@ std::vector<Schedule> Space::takeLargeCache() {
     });
   if (hasRoles)
     expandRoles();
+  // As many as run at once.
+  if (schedules.front().balance == Balance::Plan)
+    derive("persistent_ctas", &Schedule::persistentCtas,
+           [&](const Schedule &s) {
+             return target.smCount *
+                    std::max<int64_t>(getCtasPerSm(problem, s, target), 1);
+           });
+  if (schedules.front().kind == ScheduleKind::SplitKV &&
+      schedules.front().invariance == Invariance::Batch)
+    expand("split_keys", &Schedule::splitKeys,
+           [](const Schedule &s) { return getSplitLengths(s); });
   if (schedules.front().kind == ScheduleKind::SplitKV)
     expand("splits", &Schedule::splits,
            [&](const Schedule &s) { return getSplits(s); });

@@ -454,6 +454,8 @@ void TimeModel::run() {
     addPhase(getOnePass());
     cost.computedScores = static_cast<int64_t>(work.scores * dvSlices);
   }
+  if (schedule.balance == Balance::Plan)
+    kernels += 1;
   if (hasQueryPass()) {
     addPhase(getQueryPass());
     kernels += 1;

@@ -12,6 +12,8 @@
 
 #include "CostDetail.h"
 
+#include <algorithm>
+
 namespace attn {
 
 static int64_t getDvSlices(const AttentionProblem &problem,
@@ -57,13 +59,14 @@ static Traffic getOnePassTraffic(const AttentionProblem &problem,
                                  const Schedule &schedule,
                                  const HeadShape &head) {
   bool isSplit = schedule.kind == ScheduleKind::SplitKV;
+  int64_t splits = schedule.getSplitCount(head.kvLength);
   Traffic traffic =
       isSplit ? countSplitKvForward(head, schedule.tileM, schedule.tileN,
-                                    schedule.splits, problem.hasLse)
+                                    splits, problem.hasLse)
               : countQueryOuterForward(head, schedule.tileM, schedule.tileN,
                                        problem.hasLse);
   // A CTA loads its rows whether they see keys or not.
-  int64_t rows = head.rows * schedule.splits;
+  int64_t rows = head.rows * splits;
   traffic.read(Operand::Query,
                rows * head.headDim - traffic.getReads(Operand::Query));
   // A state has its row values in place of the LSE.
@@ -97,6 +100,19 @@ static int64_t getCapturedElements(const AttentionProblem &problem,
   return alignUp(head.rows, schedule.tileM) * getPaddedValueDim(problem);
 }
 
+/// A warp for each sequence reads all lengths and writes its splits; whoever
+/// takes a split of a row tile reads its number, and each CTA how many there
+/// are.
+static Traffic getPlanTraffic(const AttentionProblem &problem,
+                              const Schedule &schedule, int64_t rowTiles) {
+  int64_t splits = problem.batch * schedule.getSplitCount(problem.kvLength);
+  int64_t taken = rowTiles / problem.batch * splits;
+  return Traffic()
+      .read(Operand::Worklist, problem.batch * problem.batch + taken +
+                                   std::min(taken, schedule.persistentCtas))
+      .write(Operand::Worklist, splits + 1);
+}
+
 Traffic getTraffic(const AttentionProblem &problem, const Schedule &schedule) {
   HeadShape head = HeadShape::get(problem, schedule.packGqa);
   int64_t heads = problem.getKvHeadCount() *
@@ -122,7 +138,10 @@ Traffic getTraffic(const AttentionProblem &problem, const Schedule &schedule) {
     int64_t &reads = traffic.reads[static_cast<size_t>(operand)];
     reads = scaleBy(reads, clusters, rowTiles);
   }
-  return traffic * heads;
+  traffic = traffic * heads;
+  if (schedule.balance == Balance::Plan)
+    traffic += getPlanTraffic(problem, schedule, heads * rowTiles);
+  return traffic;
 }
 
 int64_t getElementBytes(const AttentionProblem &problem,
@@ -206,7 +225,7 @@ static int64_t getStateBytes(const AttentionProblem &problem,
                              const Schedule &schedule) {
   int64_t rows = problem.getKvHeadCount() * problem.getPackedRows();
   if (schedule.kind == ScheduleKind::SplitKV)
-    return schedule.splits * rows *
+    return schedule.getSplitCount(problem.kvLength) * rows *
            (problem.valueDim + getRowValueCount(problem)) * 4;
   if (schedule.kind != ScheduleKind::SmallCache)
     return 0;
@@ -224,6 +243,8 @@ static int64_t getWorkspaceBytes(const Cost &cost,
                                  const AttentionProblem &problem,
                                  const Schedule &schedule) {
   int64_t bytes = getStateBytes(problem, schedule);
+  if (schedule.balance == Balance::Plan)
+    bytes += 4 * (1 + problem.batch * schedule.getSplitCount(problem.kvLength));
   for (const OperandBytes &moved : cost.operands)
     if (moved.operand == Operand::QueryRows)
       bytes += moved.written;

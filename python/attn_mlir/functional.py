@@ -325,7 +325,7 @@ class Call:
 
     def run(
         self, more: tuple[Any, ...], fields: tuple, target: Optional[str], device: Optional[str],
-        flags: dict[str, bool], cache: Optional[Cache], out: Any,
+        flags: Mapping[str, Any], cache: Optional[Cache], out: Any,
     ) -> Any:  # fmt: skip
         """`more` are arguments after the captures, `fields` names and values of an AttentionProblem, `flags` of `compile`."""
         query = self.views[0]

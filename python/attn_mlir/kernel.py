@@ -43,6 +43,7 @@ def compile(
     assume_visible_rows: bool = False,
     mask_threshold: float = 0,
     programmatic_launch: bool = True,
+    invariance: str = "none",
     mask: Any = None,
     score: Any = None,
     cache: Optional[Cache] = None,
@@ -55,15 +56,19 @@ def compile(
     kernels that check, before each launch, the block lists and sequence offsets that masks read. `assume_visible_rows` takes it
     that every query sees at least one key, so that finite mask values mean -inf; values at or below `mask_threshold` hide keys
     (0: at or below half of the lowest number of the score's type). Without `programmatic_launch` each kernel of a program starts after
-    the end of the one before on sm_90 and later, too. `schedule`, `strict` and `device_asserts` are for a GPU.
+    the end of the one before on sm_90 and later, too. With `invariance` "batch" the bits of a sequence depend on nothing else in
+    its batch. `schedule`, `strict`, `device_asserts` and `invariance` are for a GPU.
     `mask` and `score` are functions or masks of attn_mlir.mask for an AttentionProblem; the kernel keeps the arrays that they
     read. Raises CompileError with the compiler's diagnostics. What was compiled before, by any process, comes from `cache` (the
     default one is on disk: cache.py).
     """
     source, captured = with_regions(source, mask, score)
     text, name = source_text(source)
+    is_invariant = invariance != "none"
+    if is_invariant:
+        schedule = f"{schedule} invariance={invariance}".strip()
     if target == "cpu":
-        for option, is_given in (("schedule", schedule), ("strict", strict), ("device_asserts", device_asserts)):
+        for option, is_given in (("invariance", is_invariant), ("schedule", schedule), ("strict", strict), ("device_asserts", device_asserts)):
             if is_given:
                 raise CompileError(f"option {option}: expected a GPU, got target cpu")
         finite_masks = ["--assume-visible-rows"] if assume_visible_rows else []

@@ -21,6 +21,8 @@ from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
 
 
+#: What the bits of a sequence may depend on.
+INVARIANCES = ("none", "batch")
 #: The types of rows that become those of pools of 8 bits.
 QUANTISED = ("f16", "bf16", "f32")
 
@@ -52,6 +54,9 @@ def decode(
     target: Optional[str] = None,
     device: Optional[str] = None,
     allow_tf32: bool = False,
+    fixed_split_size: Optional[int] = None,
+    disable_split_kv: bool = False,
+    invariance: str = "none",
     cache: Optional[Cache] = None,
 ) -> Any:
     """Attention of new tokens over keys and values in the pages of a cache.
@@ -78,6 +83,10 @@ def decode(
       rotary_positions: [1 or B, M], i32 or i64, of the new tokens; None: lengths - M + i for token i.
       head_map: [Hq], or a pair of such, as of `attention`: heads of the pools, of which k_pool and v_pool may have different numbers by two maps
         (not with k_new). Not with k_scale or v_scale.
+      fixed_split_size, disable_split_kv: of a GPU's kernels: pages of the ranges of keys that CTAs of their own take, or no such ranges
+        (FlashInfer's names). None, False: the compiler chooses a number of them.
+      invariance: "batch": the bits of a sequence are the same whatever else is in its batch, how long tensors are and where pages lie,
+        on every GPU of a target. The compiler divides keys by a length, if at all. "none": its choice may depend on them.
       sink, soft_cap, scale, return_lse, result_dtype, out, target, device, allow_tf32, cache: as of `attention`.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
@@ -110,7 +119,24 @@ def decode(
     check_pages(call.named)
     if rows and target == "cpu":  # a kernel for the CPU would give copies of the pools back
         append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, scales)
-    return call.run((), fields, target, device, {"allow_tf32": allow_tf32}, cache, out)
+    flags = {"allow_tf32": allow_tf32, **flags_of_splits(call.named["key"].shape[2], fixed_split_size, disable_split_kv, invariance, target)}
+    return call.run((), fields, target, device, flags, cache, out)
+
+
+def flags_of_splits(page: int, fixed_split_size: Optional[int], disable_split_kv: bool, invariance: str, target: str) -> dict[str, str]:
+    """Those of `compile`, if there are any."""
+    if invariance not in INVARIANCES:
+        raise BindingError(f"expected invariance {' or '.join(INVARIANCES)}, got {invariance!r}")
+    if fixed_split_size is not None and (disable_split_kv or fixed_split_size < 1):
+        raise BindingError(f"expected fixed_split_size from 1 page on, without disable_split_kv, got {fixed_split_size}")
+    flags = {"invariance": invariance} if invariance != "none" else {}
+    if fixed_split_size is not None:
+        flags["schedule"] = f"kind=split_kv split_keys={fixed_split_size * page}"
+    elif disable_split_kv:
+        flags["schedule"] = "kind=large_cache"
+    if flags and target == "cpu":
+        raise BindingError("expected no fixed_split_size, disable_split_kv and invariance for target cpu, whose kernels do not split keys")
+    return flags
 
 
 def turned_rows(rows: Any, tables: Mapping[str, Any], interleaved: bool) -> Any:

@@ -15,7 +15,7 @@ from .errors import BindingError
 from .functional import MOST_ROWS_OF_DECODING, default_target, keys_of_pool, make_mask, make_score, window_of
 from .kernel import Kernel, compile
 from .mask import Mask, Score
-from .paged import cache_scales
+from .paged import cache_scales, flags_of_splits
 from .problem import float_text
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
@@ -81,6 +81,7 @@ def prefill(
     target: Optional[str] = None,
     device: Optional[str] = None,
     allow_tf32: bool = False,
+    invariance: str = "none",
     cache: Optional[Cache] = None,
 ) -> Any:
     """Attention of new rows of several sequences, behind each other, over keys and values in the pages of a cache: chunks of prompts,
@@ -89,12 +90,13 @@ def prefill(
     Arguments:
       query: [rows, Hq, D]: the last rows of each sequence, whose keys and values the cache has already (`append`).
       k_pool, v_pool, k_scale, v_scale, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
+      invariance: as of `decode`; the bits do not depend on max_seqlen_q then.
       cu_seqlens_q, max_seqlen_q and the others: as of `varlen`.
 
     Returns what `varlen` does.
     """
     more = {"query_offsets": cu_seqlens_q, "key_table": table, "key_lengths": lengths, **cache_scales(query, k_scale, v_scale)}
-    return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache)  # fmt: skip
+    return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache, invariance)  # fmt: skip
 
 
 def flash_attn_varlen_func(
@@ -214,7 +216,7 @@ class RaggedProblem:
         return f"func.func @ragged({parameters}) -> ({types}) {{\n{body}}}\n"
 
 
-def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache) -> Any:
+def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache, invariance="none") -> Any:
     """Of arrays by the names of a RaggedProblem's arguments, in their order."""
     check_no_gradients(query=arrays["query"], key=arrays["key"], value=arrays["value"], sink=arrays["sink"])
     check_options(causal, window, soft_cap, scale)
@@ -225,14 +227,16 @@ def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, targ
     target = target or default_target(query, device)
     mask, score = make_mask(causal, None, window_of(window)), make_score(soft_cap, None)
     room = None if max_rows is None else 1 << max(0, max_rows - 1).bit_length()
-    is_decoding = target != "cpu" and room is not None and room <= MOST_ROWS_OF_DECODING
+    flags = {"allow_tf32": allow_tf32, **flags_of_splits(1, None, False, invariance, target)}
+    # Rows of a batch whose bits depend on none beside them have one kernel, however many there are.
+    is_decoding = target != "cpu" and (invariance == "batch" or room is not None and room <= MOST_ROWS_OF_DECODING)
     problem = RaggedProblem(
         query.dtype, key.dtype, tuple(len(views[name].shape) for name in DESCALES if name in views), query.shape[2], value.shape[-1], room,
         key.shape[2] if "key_table" in views else None,
         tuple((name, view.dtype) for name, view in views.items() if name not in ("query", "key", "value")),
         text_of(mask), text_of(score), scale, return_lse, (query.shape[1], key.shape[1]) if is_decoding else None,
     )  # fmt: skip
-    kernel = compiled(problem, target, (("allow_tf32", allow_tf32),), cache)
+    kernel = compiled(problem, target, tuple(flags.items()), cache)
     kept = [] if out is None else rows_of_no_sequence(out, views["query_offsets"])
     results = kernel.run(tuple(arrays.values()), list(views.values()), out, device)
     for view, content in kept:

@@ -85,18 +85,21 @@ class BatchDecode(BatchPaged):
     def plan(
         self, indptr: Any, indices: Any, last_page_len: Any, num_qo_heads: int, num_kv_heads: int, head_dim: int, page_size: int,
         *, window_left: int = -1, logits_soft_cap: Optional[float] = None, sm_scale: Optional[float] = None,
+        fixed_split_size: Optional[int] = None, disable_split_kv: bool = False,
     ):  # fmt: skip
         """Arguments, which are read on the host:
           indptr: [B + 1]: sequence b has the pages indices[indptr[b] : indptr[b + 1]].
           last_page_len: [B]: rows of its last page that exist, 1 to page_size; of a sequence without pages it is not looked at.
           window_left: as many keys before its own a token sees; -1: all. logits_soft_cap, sm_scale: None for none, 1/sqrt(head_dim).
+          fixed_split_size, disable_split_kv: as of `decode`.
 
         A plan serves all layers of a step, whose kernels are those of `decode`. Raises BindingError for arrays that do not fit."""
         self.plan_pages(indptr, indices, last_page_len, (num_qo_heads, num_kv_heads, head_dim, page_size), window_left, logits_soft_cap, sm_scale)
+        self.fixed_split_size, self.disable_split_kv = fixed_split_size, disable_split_kv
 
     def run(self, q: Any, paged_kv_cache: Any, *, k_scale: Any = None, v_scale: Any = None, sinks: Any = None, return_lse: bool = False, **options: Any) -> Any:
         """Output [B, Hq, Dv] of q [B, Hq, D] over two pools, or one [pages, 2, ..]; or (output, lse) with lse [B, Hq], in natural logarithms,
-        where FlashInfer's are to base 2. k_scale, v_scale: of pools of 8 bits; `options` are those of `decode`: target, device, cache."""
+        where FlashInfer's are to base 2. k_scale, v_scale: of pools of 8 bits; `options` are those of `decode`: target, device, invariance, cache."""
         pools = self.arrays(q, paged_kv_cache)
         tokens, heads, dim = view_of(q, "q").shape
         if tokens != len(self.lengths):
@@ -105,7 +108,8 @@ class BatchDecode(BatchPaged):
         window = None if self.window_left < 0 else (self.window_left, 0)
         result = decode(
             reshaped(q, (tokens, heads, 1, dim)), *pools, table, lengths, window=window, sink=sinks, soft_cap=self.soft_cap, scale=self.scale,
-            k_scale=k_scale, v_scale=v_scale, return_lse=return_lse, **options,
+            k_scale=k_scale, v_scale=v_scale, return_lse=return_lse, fixed_split_size=self.fixed_split_size,
+            disable_split_kv=self.disable_split_kv, **options,
         )  # fmt: skip
         without_row = [reshaped(x, [n for dim, n in enumerate(view_of(x, "result").shape) if dim != 2]) for x in (result if return_lse else [result])]
         return tuple(without_row) if return_lse else without_row[0]

@@ -141,18 +141,32 @@ FailureOr<TargetInfo> CompileMode::getTarget() const {
   return std::move(*result);
 }
 
+/// The fields of --schedule, and that of --invariance.
+FailureOr<std::string> CompileMode::getScheduleFields() const {
+  Result<ScheduleOverrides> fields = ScheduleOverrides::parse(schedule);
+  if (!fields)
+    return fail("--schedule: " + fields.error());
+  if (invariance.empty())
+    return schedule.getValue();
+  if (fields->has("invariance"))
+    return fail("expected --invariance or that field of --schedule, got both");
+  if (Status status = fields->set("invariance", invariance.getValue()); !status)
+    return fail("--invariance: " + status.error());
+  return fields->print();
+}
+
 FailureOr<CompileOptions> CompileMode::getCompileOptions() const {
   FailureOr<TargetInfo> known = getTarget();
   if (failed(known))
     return failure();
-  if (Result<ScheduleOverrides> fields = ScheduleOverrides::parse(schedule);
-      !fields)
-    return fail("--schedule: " + fields.error());
+  FailureOr<std::string> fields = getScheduleFields();
+  if (failed(fields))
+    return failure();
 
   CompileOptions options;
   options.target = known->base;
   options.targetFields = getChangedFields(*known);
-  options.schedule = schedule;
+  options.schedule = std::move(*fields);
   options.allowTf32 = allowTf32;
   options.deterministic = deterministic;
   options.deviceAsserts = deviceAsserts;

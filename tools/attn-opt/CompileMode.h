@@ -39,6 +39,7 @@ public:
 
 private:
   mlir::FailureOr<CompileOptions> getCompileOptions() const;
+  mlir::FailureOr<std::string> getScheduleFields() const;
   /// The target, of --target or --target-file, with the numbers that options
   /// change.
   mlir::FailureOr<TargetInfo> getTarget() const;
@@ -72,6 +73,11 @@ private:
       "schedule", llvm::cl::cat(category), llvm::cl::value_desc("fields"),
       llvm::cl::desc("Fields of the schedule that are given, e.g. "
                      "'tile_m=64 stages=3'")};
+  llvm::cl::opt<std::string> invariance{
+      "invariance", llvm::cl::cat(category), llvm::cl::value_desc("level"),
+      llvm::cl::desc("What the bits of a sequence depend on besides its own "
+                     "tensors and lengths: none of what is in its batch "
+                     "(batch), or anything (none)")};
   llvm::cl::opt<bool> allowTf32{
       "allow-tf32", llvm::cl::cat(category),
       llvm::cl::desc("Let f32 attention use tf32 tensor cores on a GPU")};

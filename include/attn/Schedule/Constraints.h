@@ -29,6 +29,8 @@ struct GeneratorFeatures {
   bool queryInRegisters = true;
   bool dvSplit = true;
   bool splitKv = true;
+  bool fixedSplits = true; ///< of a length, where keys are visited in order
+  bool plans = true;       ///< of the splits of sequences by their lengths
   bool smallCache = true;
   bool spillScores = true;        ///< small-cache kernels that spill f32 scores
   bool spillProbabilities = true; ///< and those that spill 16-bit ones

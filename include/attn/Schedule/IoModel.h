@@ -56,8 +56,10 @@ enum class Operand {
   QuerySums, ///< dQ, as it is added up
   QueryRows,
   Captures,
+  Worklist, ///< splits in the order in which CTAs take them, and what is
+            ///< planned
 };
-constexpr size_t kNumOperands = 17;
+constexpr size_t kNumOperands = 18;
 
 /// "query", "key", ..., "value_gradient"
 std::string_view getName(Operand operand);

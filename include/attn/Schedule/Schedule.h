@@ -51,10 +51,22 @@ enum class Turns { None, Products, Softmax };
 /// or in shared memory, when a CTA has its tile.
 enum class QueryPrologue { Kernel, Fused };
 
+/// Who takes a split of the keys: a CTA of a grid that has one for each split
+/// of the longest sequence, or persistent CTAs that share out those that there
+/// are, as a kernel in front has planned it from the lengths.
+enum class Balance { Grid, Plan };
+
+/// What the bits of a row may depend on. Batch: on the tensors and the lengths
+/// of its own sequence, and on sizes that are known and the same for all of
+/// them.
+enum class Invariance { None, Batch };
+
 std::string_view getName(ScheduleKind kind);
 std::string_view getName(Turns turns);
 std::string_view getName(QueryPrologue prologue);
 std::string_view getName(SpillFormat format);
+std::string_view getName(Balance balance);
+std::string_view getName(Invariance invariance);
 
 /// All sizes are in elements unless their name says otherwise.
 struct Schedule {
@@ -105,8 +117,11 @@ struct Schedule {
 
   /// The rows of all query heads of a group form one tile.
   bool packGqa = false;
-  /// Ranges of keys that are computed apart and merged (SplitKV).
+  /// Ranges of keys that are computed apart and merged (SplitKV): a number of
+  /// them, or, of `splitKeys` keys each, as many as there are keys for.
   int64_t splits = 1;
+  int64_t splitKeys = 0;
+  Balance balance = Balance::Grid;
   /// CTAs of a cluster that receive the same K/V tiles by multicast.
   int64_t clusterM = 1;
   /// CTAs of a cluster that share the head dims of one query tile.
@@ -121,8 +136,13 @@ struct Schedule {
   int64_t chunkRows = 0;
   SpillFormat spill = SpillFormat::Probabilities;
 
+  /// What the schedule is to keep.
+  Invariance invariance = Invariance::None;
+
   /// Threads of a CTA.
   int64_t getNumThreads() const { return 32 * (warps + producerWarps); }
+  /// Ranges that `keys` keys are divided into at most.
+  int64_t getSplitCount(int64_t keys) const;
   /// Rows of one mma_sync warp.
   int64_t getRowsPerWarp() const { return tileM / warps; }
 

@@ -38,6 +38,7 @@ struct Timing {
   std::vector<UnitTiming> units;
   uint64_t ctas = 0;
   double ctaClocks = 0; ///< the mean of all CTAs
+  uint64_t longestCtaClocks = 0;
   /// From the first to the last, a CTA at a time on each SM.
   uint64_t kernelClocks = 0;
 

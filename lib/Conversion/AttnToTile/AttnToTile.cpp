@@ -49,16 +49,6 @@ static std::string getCombineName(StringRef name) {
   return (name + "_combine").str();
 }
 
-/// Ranges of keys that CTAs of their own take.
-static Size getSplits(LaunchProgram &program, const TiledAttention &attention) {
-  if (!attention.combine)
-    return program.constant(1);
-  OpFoldResult splits = attention.getSplits();
-  if (std::optional<int64_t> number = getConstantIntValue(splits))
-    return program.constant(*number);
-  return program.getSize(cast<Value>(splits), program.dim("key", kSequence));
-}
-
 /// The kernel `name`, whose CTAs take a row tile, and a slice of the value
 /// dimension, each: see ForwardKernel.cpp.
 static void addKernel(LaunchProgram &program, const TiledAttention &attention,
@@ -69,13 +59,13 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
                       .ceilDiv(ctas * attention.getTilePositions()) *
                   ctas * attention.getDvSlices();
   Size heads = program.dim("query", kHead).ceilDiv(attention.getTileHeads());
-  Size splits = getSplits(program, attention);
+  Size splits = program.getSplits(attention);
   Size batches = program.dim("query", kBatch);
   std::optional<TileOrder> order;
   if (!attention.onlyBelow)
     order = getTileOrder(attention);
   if (int64_t most = getSchedule(attention.schedule).persistentCtas)
-    program.addKernel(name, (rowTiles * heads * batches).min(most));
+    program.addKernel(name, (rowTiles * heads * batches * splits).min(most));
   else if (order && order->isOfBatches)
     program.addKernel(name, rowTiles * batches, heads, splits);
   else
@@ -86,7 +76,7 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
 static void addSplits(LaunchProgram &program, const TiledAttention &attention,
                       StringRef name) {
   Size sizes[] = {
-      program.dim("query", kBatch) * getSplits(program, attention),
+      program.dim("query", kBatch) * program.getSplits(attention),
       program.dim("query", kHead), program.dim("query", kSequence),
       program.constant(AttentionDims::get(attention.first).valueDim)};
   for (const WorkspaceView &view : attention.partials)

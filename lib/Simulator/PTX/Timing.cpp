@@ -119,6 +119,8 @@ Timing attn::sim::getTiming(const LaunchReport &report, uint32_t smCount) {
   std::vector<uint64_t> ctas = getCtaClocks(report.timeline);
   for (uint64_t clocks : ctas)
     timing.ctaClocks += double(clocks) / double(ctas.size());
+  for (uint64_t clocks : ctas)
+    timing.longestCtaClocks = std::max(timing.longestCtaClocks, clocks);
   timing.kernelClocks = getKernelClocks(ctas, smCount);
   return timing;
 }
@@ -150,5 +152,7 @@ std::string Timing::print() const {
   return warps.print() + shared.print() +
          "predicted: " + formatFixed(ctaClocks, 0) + " clocks a CTA, " +
          formatCount(int64_t(kernelClocks)) + " for " +
-         formatCount(int64_t(ctas)) + " CTAs\n";
+         formatCount(int64_t(ctas)) + " CTAs; the longest CTA takes " +
+         formatFixed(double(longestCtaClocks) / std::max(1.0, ctaClocks), 2) +
+         " of the mean\n";
 }

@@ -298,7 +298,7 @@ std::string ManifestBuilder::getSemantics() {
     if (operand.getResultNumber())
       results[operand.getName()] = *operand.getResultNumber();
   }
-  json::Value fields = json::Object{
+  json::Object fields{
       {"function", program.getName()},
       {"op", program.getSemantics()},
       {"scale", program.getScale().convertToDouble()},
@@ -307,7 +307,10 @@ std::string ManifestBuilder::getSemantics() {
       {"arguments", std::move(arguments)},
       {"results", std::move(results)},
   };
-  return llvm::formatv("{0}", fields);
+  std::optional<ScheduleAttr> schedule = program.getSchedule();
+  if (schedule && !schedule->getInvariance().empty())
+    fields["invariance"] = schedule->getInvariance();
+  return llvm::formatv("{0}", json::Value(std::move(fields)));
 }
 
 FailureOr<runtime::Manifest>

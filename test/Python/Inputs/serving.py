@@ -81,6 +81,35 @@ class Serving(unittest.TestCase):
                 self.close(got[0], output)
                 self.close(got[1], lse.T)
 
+    def test_batch_invariance(self):
+        """A sequence has the bits that it has alone: decoded, by splits of 8 pages or as the compiler likes, and of a prompt."""
+        keys, values = (np.ascontiguousarray(self.cache[:, i].swapaxes(1, 2)) for i in range(2))
+        table = np.array([[7, 2, 12, -1, -1], [-1] * 5, [5, -1, -1, -1, -1], [0, 13, 1, 9, 4]], np.int32)
+        lengths, offsets = np.array(LENGTHS, np.int32), np.array([0, 3, 5, 11, 19], np.int32)
+        for where in DEVICES[1:]:
+            for options in ({}, {"fixed_split_size": 8, "return_lse": True}):
+                options = {**options, **where, "invariance": "batch"}
+                q = self.q[:4, :, None]
+                batch = attn_mlir.decode(q, keys, values, table, lengths, **options)
+                alone = attn_mlir.decode(q[3:], keys, values, table[3:], lengths[3:], **options)
+                for together, own in zip(batch, alone) if "return_lse" in options else [(batch, alone)]:
+                    self.assertEqual(together[3:].tobytes(), own.tobytes())
+            options = {**where, "invariance": "batch"}
+            batch = attn_mlir.prefill(self.q, keys, values, table, lengths, offsets, 8, **options)
+            alone = attn_mlir.prefill(self.q[:3], keys, values, table[:1], lengths[:1], offsets[:2], 3, **options)
+            self.assertEqual(batch[:3].tobytes(), alone.tobytes())
+
+    def test_fixed_splits(self):
+        layer = BatchDecode()
+        layer.plan(*INTS, HEADS, KEY_HEADS, DIM, PAGE, fixed_split_size=8)
+        rows = [expected(self.q[b : b + 1], sequence(self.cache[:, 0], b), sequence(self.cache[:, 1], b), 1, -1)[0] for b in range(4)]
+        self.close(layer.run(self.q[:4], self.cache, **DEVICES[1]), np.concatenate(rows))
+        layer.plan(*INTS, HEADS, KEY_HEADS, DIM, PAGE, disable_split_kv=True)
+        self.close(layer.run(self.q[:4], self.cache, **DEVICES[1]), np.concatenate(rows))
+        layer.plan(*INTS, HEADS, KEY_HEADS, DIM, PAGE, fixed_split_size=1)
+        with self.assertRaisesRegex(attn_mlir.CompileError, "expected split_keys a positive multiple of 16, got 6"):
+            layer.run(self.q[:4], self.cache, **DEVICES[1])
+
     def test_wrong(self):
         def plan(indptr=INDPTR, indices=INDICES, last=LAST, **options):
             layer = BatchDecode()
@@ -104,6 +133,10 @@ class Serving(unittest.TestCase):
             (lambda: plan().run(self.q[:4], self.cache[:, 0]), r"paged_kv_cache: expected two arrays, or one \[pages, 2, ..\]"),
             (lambda: plan().run(self.q[:4], (self.cache,)), "expected a cache of keys and values, got 1 arrays"),
             (lambda: plan().run(self.q[:4], self.cache.swapaxes(2, 3)), "expected 2 heads and pages of 6 rows as planned, got keys of"),
+            (lambda: plan(fixed_split_size=0).run(self.q[:4], self.cache), "expected fixed_split_size from 1 page on, without disable_split_kv, got 0"),
+            (lambda: plan(fixed_split_size=2, disable_split_kv=True).run(self.q[:4], self.cache), "without disable_split_kv, got 2"),
+            (lambda: plan(fixed_split_size=2).run(self.q[:4], self.cache), "expected no fixed_split_size, disable_split_kv and invariance for target cpu"),
+            (lambda: plan().run(self.q[:4], self.cache, invariance="prefix"), "expected invariance none or batch, got 'prefix'"),
             (lambda: prefill.plan(np.zeros(2, np.int32), *INTS, HEADS, KEY_HEADS, DIM, PAGE), "qo_indptr: expected 5 offsets, as indptr has, got 2"),
         ):  # fmt: skip
             with self.assertRaisesRegex(attn_mlir.BindingError, message):

@@ -191,17 +191,6 @@ TEST_F(Constraints, hugeTilesDoNotOverflow) {
                            "4611686018427387904\n");
 }
 
-TEST_F(Constraints, splitsFollowTheKind) {
-  set("splits=2");
-  EXPECT_EQ(getMessages(),
-            "kind: expected splits=1 without kind=split_kv, got 2\n");
-  set("kind=split_kv splits=1");
-  EXPECT_EQ(getMessages(), "kind: expected splits of at least 2 with "
-                           "kind=split_kv, got 1\n");
-  set("splits=17");
-  EXPECT_EQ(getMessages(), "range: expected splits from 1 to 16, got 17\n");
-}
-
 TEST_F(Constraints, largeCacheHoldsTheWholeHeadDim) {
   set("tile_d=64");
   EXPECT_EQ(getMessages(), "kind: expected tile_d=128 (the padded head dim of "

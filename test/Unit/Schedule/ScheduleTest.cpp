@@ -46,6 +46,10 @@ TEST(Schedule, equalityComparesEveryField) {
       value = "softmax";
     else if (field.name == "query_prologue")
       value = "fused";
+    else if (field.name == "balance")
+      value = "plan";
+    else if (field.name == "invariance")
+      value = "batch";
     else if (field.name == "query_in_registers" || field.name == "pack_gqa" ||
              field.name == "output_tile" || field.name == "fused")
       value = "1";
@@ -65,13 +69,14 @@ TEST(Schedule, reportsBadText) {
       "'medium_cache'");
   EXPECT_EQ(Schedule::parse("pack_gqa=2").error(),
             "expected 0 or 1 for pack_gqa, got '2'");
-  EXPECT_EQ(Schedule::parse("tile-m=64").error(),
-            "unknown schedule field 'tile-m', expected one of kind, mma, "
-            "tile_m, tile_n, tile_d, tile_dv, stages, warps, producer_warps, "
-            "query_in_registers, query_prologue, rescale_threshold, "
-            "persistent_ctas, output_tile, turns, exp2_on_fma, pack_gqa, "
-            "splits, cluster_m, cluster_d, fused, chunk_rows, spill (did you "
-            "mean 'tile_m'?)");
+  EXPECT_EQ(
+      Schedule::parse("tile-m=64").error(),
+      "unknown schedule field 'tile-m', expected one of kind, mma, "
+      "tile_m, tile_n, tile_d, tile_dv, stages, warps, producer_warps, "
+      "query_in_registers, query_prologue, rescale_threshold, "
+      "persistent_ctas, output_tile, turns, exp2_on_fma, pack_gqa, "
+      "splits, split_keys, balance, cluster_m, cluster_d, fused, chunk_rows, "
+      "spill, invariance (did you mean 'tile_m'?)");
 }
 
 TEST(ScheduleOverrides, applyAndMatch) {

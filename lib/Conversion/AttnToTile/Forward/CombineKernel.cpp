@@ -17,6 +17,7 @@
 #include "Kernel/KernelScope.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -41,12 +42,14 @@ public:
 
 private:
   LogicalResult begin(tile::KernelOp kernel);
+  LogicalResult takeOwnSplits();
   Value readPart(Value view, Value part, Value column = Value());
   Value getMax();
   Value getWeight(Value part, Value max);
   Value getColumn(int64_t slice);
   void takePart(Value part, Value max, MutableArrayRef<Value> totals);
   SmallVector<Value> takeParts(Value max);
+  void dropNegativeZeros(MutableArrayRef<Value> totals);
   RowState takeSink(Value max, Value sum);
   Value readDescale();
   Value getFactor(const RowState &end);
@@ -76,6 +79,17 @@ private:
   Value batches;          ///< B: how far the parts of a row are apart
 };
 } // namespace
+
+/// Of a planned batch only the parts that its keys have are written.
+LogicalResult CombineKernelBuilder::takeOwnSplits() {
+  FailureOr<PlannedSplits> planned = getPlannedSplits(row[kBatch]);
+  if (failed(planned))
+    return failure();
+  Value rest = arith::IndexCastUIOp::create(
+      builder, loc, builder.getIndexType(), planned->hasRest);
+  splits = create<arith::AddIOp>(planned->whole, rest);
+  return success();
+}
 
 /// A statistic of the row in part `part`, or an element of its accumulator.
 Value CombineKernelBuilder::readPart(Value view, Value part, Value column) {
@@ -160,6 +174,13 @@ SmallVector<Value> CombineKernelBuilder::takeParts(Value max) {
              totals);
   scf::YieldOp::create(builder, loc, totals);
   return SmallVector<Value>(loop.getResults());
+}
+
+/// Adds 0, as a part without keys does: whether a column that has come out as
+/// -0 is one does not depend on how many of those there are.
+void CombineKernelBuilder::dropNegativeZeros(MutableArrayRef<Value> totals) {
+  for (Value &total : totals)
+    total = fragments.add(total, fragments.constant(0));
 }
 
 /// The state of the row, with a maximum in natural units, after its head's
@@ -314,8 +335,12 @@ LogicalResult CombineKernelBuilder::build(StringRef name) {
   {
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(guarded.thenBlock());
+    if (attention.worklist && failed(takeOwnSplits()))
+      return failure();
     Value max = getMax(), sum;
     SmallVector<Value> columns = takeParts(max);
+    if (getSchedule(attention.schedule).splitKeys > 0)
+      dropNegativeZeros(columns);
     if (parts.get(RowRole::Sum))
       sum = columns.pop_back_val();
     RowState end = takeSink(max, sum);

@@ -5,16 +5,15 @@
 //===----------------------------------------------------------------------===//
 //
 // Walks the nest of a tiled attention (docs/Forms.md). The scf.forall becomes
-// the grid, key loops stay loops, slices become tile loads.
+// the grid (ForwardGrid.cpp), key loops stay loops, slices become tile loads.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Forward/ForwardKernel.h"
 
+#include "Forward/ForwardKernelBuilder.h"
 #include "Forward/OnlineStep.h"
 #include "Forward/QueryRows.h"
-#include "Kernel/KernelScope.h"
-#include "Kernel/Prologue.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
@@ -26,279 +25,13 @@
 using namespace mlir;
 using namespace attn;
 
-namespace {
-
-/// Builds the kernel of one tiled attention.
-class KernelBuilder : KernelScope {
-public:
-  KernelBuilder(OpBuilder &builder, TiledAttention &attention)
-      : KernelScope(builder, attention) {}
-
-  LogicalResult build(StringRef name);
-
-private:
-  void addWorkspaces(tile::KernelOp kernel);
-  FailureOr<Value> takeSplit(Value number);
-  void mapTile(Value tile, Value head, Value batch);
-  void exitUnlessNeeded();
-  void takeSequences();
-  void exitBehind(Value rows);
-  template <typename OpTy>
-  Value create(Value a, Value b) {
-    return OpTy::create(builder, attention.forall.getLoc(), a, b);
-  }
-  LogicalResult mapOrderedGrid(TileOrder order);
-  LogicalResult mapGrid();
-  LogicalResult mapPersistentGrid();
-  LogicalResult convertBlock(Block &block);
-  LogicalResult convertLoop(scf::ForOp loop);
-  LogicalResult convertStep(OnlineAttentionOp step);
-  FailureOr<Value> loadKeys(Value slice, int64_t cols, Value column,
-                            Value keysInTile);
-  LogicalResult convertNormalize(NormalizeOp op);
-  LogicalResult convertOutputMod(OutputModOp op);
-  FailureOr<SmallVector<Value>> getPlace();
-  void storeTile(Value tile, Value tensor, SmallVector<Value> place);
-  LogicalResult convertStores(scf::InParallelOp op);
-  FailureOr<Value> getQuery();
-  SmallVector<Value> getFragments(ValueRange state);
-  void setState(ValueRange results, ValueRange fragments);
-
-  Value query;
-  Value firstColumn; ///< of this CTA's slice of V and O; null without dv-split
-  Value split;       ///< of the keys; null if there is one
-};
-
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// The grid
-//===----------------------------------------------------------------------===//
-
-/// Maps the tile that is number `tile` among the row tiles, and for each the
-/// slices of V and O, of a head, or with pack_gqa of a group of heads.
-void KernelBuilder::mapTile(Value tile, Value head, Value batch) {
-  Location loc = attention.forall.getLoc();
-  if (attention.getDvSlices() > 1) {
-    Value slices = constant(attention.getDvSlices());
-    Value slice = arith::RemUIOp::create(builder, loc, tile, slices);
-    tile = arith::DivUIOp::create(builder, loc, tile, slices);
-    firstColumn = arith::MulIOp::create(builder, loc, slice,
-                                        constant(attention.getTileDv()));
-  }
-  Value row = arith::MulIOp::create(builder, loc, tile,
-                                    constant(attention.getTilePositions()));
-  if (int64_t heads = attention.getTileHeads(); heads > 1)
-    head = arith::MulIOp::create(builder, loc, head, constant(heads));
-  SmallVector<Value> position = {batch, head, row};
-  if (split)
-    position.push_back(split);
-  values.map(attention.forall.getInductionVars(), position);
-}
-
-/// Splits of one batch have neighbouring numbers: takes the split of `number`,
-/// and leaves the batch.
-FailureOr<Value> KernelBuilder::takeSplit(Value number) {
-  if (!attention.combine)
-    return number;
-  FailureOr<Value> splits = getExtent(kLoopSplit);
-  if (failed(splits))
-    return failure();
-  split = create<arith::RemUIOp>(number, *splits);
-  return create<arith::DivUIOp>(number, *splits);
-}
-
-/// A CTA for each tile, in the order that a prologue has found. Grid: x = tiles
-/// of a batch or of all; y = query heads, or groups of them; z = splits of the
-/// keys, and what is left of the batches.
-LogicalResult KernelBuilder::mapOrderedGrid(TileOrder order) {
-  Location loc = attention.prologue[order.prologue].op->getLoc();
-  auto divide = [&](Value a, Value b) {
-    return std::pair<Value, Value>(arith::DivUIOp::create(builder, loc, a, b),
-                                   arith::RemUIOp::create(builder, loc, a, b));
-  };
-  Value slices = constant(attention.getDvSlices());
-  auto [place, slice] = divide(getBlockId(gpu::Dimension::x), slices);
-  Value number = tile::ExtractOp::create(
-      builder, loc, builder.getI32Type(), prologueViews[order.prologue].back(),
-      Value(arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                       place)));
-  Value tile =
-      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), number);
-  FailureOr<Value> rest = takeSplit(getBlockId(gpu::Dimension::z));
-  if (failed(rest))
-    return failure();
-  Value batch = *rest;
-  if (order.isOfBatches) {
-    FailureOr<Value> rows = getExtent(kLoopM);
-    if (failed(rows))
-      return failure();
-    Value tiles = arith::CeilDivUIOp::create(
-        builder, loc, *rows, constant(attention.getTilePositions()));
-    std::tie(batch, tile) = divide(tile, tiles);
-  }
-  tile = arith::AddIOp::create(
-      builder, loc, arith::MulIOp::create(builder, loc, tile, slices), slice);
-  mapTile(tile, getBlockId(gpu::Dimension::y), batch);
-  return success();
-}
-
-/// A CTA for each tile. Grid: x = tiles of a head, the last, which under causal
-/// masks are the longest, first; y = query heads, or groups of them; z = batch
-/// and split of the keys.
-LogicalResult KernelBuilder::mapGrid() {
-  std::optional<TileOrder> order = getTileOrder(attention);
-  if (order && !attention.onlyBelow)
-    return mapOrderedGrid(*order);
-  FailureOr<Value> batch = takeSplit(getBlockId(gpu::Dimension::z));
-  if (failed(batch))
-    return failure();
-  mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y), *batch);
-  return success();
-}
-
-/// Ends CTAs whose tile has no row with an LSE below the bound: each warp looks
-/// at all of the tile's.
-void KernelBuilder::exitUnlessNeeded() {
-  Location loc = attention.forall.getLoc();
-  SmallVector<Value> ivs =
-      llvm::map_to_vector(attention.forall.getInductionVars(),
-                          [&](Value iv) { return values.lookup(iv); });
-  Value lse = values.lookup(attention.lse);
-  Value rows = tile::DimOp::create(builder, loc, lse, kSequence);
-  Value last = create<arith::SubIOp>(rows, constant(1));
-  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
-  Value lane = create<arith::RemUIOp>(thread, constant(kLanes));
-  Value positions = constant(attention.getTilePositions());
-  Value bound = arith::ConstantOp::create(
-      builder, loc, builder.getF32FloatAttr(*attention.onlyBelow));
-  int64_t tileM = attention.schedule.getTileM();
-  Value needed;
-  for (int64_t first = 0; first < tileM; first += kLanes) {
-    Value inTile = create<arith::AddIOp>(lane, constant(first));
-    inTile = create<arith::MinSIOp>(inTile, constant(tileM - 1));
-    Value head = create<arith::AddIOp>(
-        ivs[kLoopH], create<arith::DivUIOp>(inTile, positions));
-    // The last row in place of one past the end.
-    Value row = create<arith::AddIOp>(
-        ivs[kLoopM], create<arith::RemUIOp>(inTile, positions));
-    row = create<arith::MinSIOp>(row, last);
-    SmallVector<Value> at;
-    for (Value index : {ivs[kLoopB], head, row})
-      at.push_back(arith::IndexCastOp::create(builder, loc,
-                                              builder.getI64Type(), index));
-    Value own =
-        tile::ExtractOp::create(builder, loc, builder.getF32Type(), lse, at);
-    Value isBelow = arith::CmpFOp::create(
-        builder, loc, arith::CmpFPredicate::OLT, own, bound);
-    needed = needed ? create<arith::OrIOp>(needed, isBelow) : isBelow;
-  }
-  Value any = gpu::SubgroupReduceOp::create(
-      builder, loc,
-      arith::ExtUIOp::create(builder, loc, builder.getI32Type(), needed),
-      gpu::AllReduceOperation::OR, /*uniform=*/true);
-  Value none =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, any,
-                            arith::ConstantIntOp::create(builder, loc, 0, 32));
-  tile::ExitOp::create(builder, loc, none);
-}
-
-/// Ends CTAs whose tile begins behind the `rows` of its sequence.
-void KernelBuilder::exitBehind(Value rows) {
-  Value row = values.lookup(attention.forall.getInductionVar(kLoopM));
-  tile::ExitOp::create(builder, attention.forall.getLoc(),
-                       arith::CmpIOp::create(builder, attention.forall.getLoc(),
-                                             arith::CmpIPredicate::sge, row,
-                                             rows));
-}
-
-/// Makes the sequence of the CTA's batch of each operand that has several, and
-/// ends CTAs that have no row of the query. Offsets that do not ascend, or lead
-/// out of the tensor, give fewer rows.
-void KernelBuilder::takeSequences() {
-  Location loc = attention.forall.getLoc();
-  Value batch = values.lookup(attention.forall.getInductionVar(kLoopB));
-  auto readOffset = [&](Value offsets, Value at) -> Value {
-    auto type = cast<tile::GlobalType>(offsets.getType()).getElementType();
-    at = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), at);
-    Value entry =
-        tile::ExtractOp::create(builder, loc, type, offsets, ValueRange{at});
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      entry);
-  };
-  for (const KernelOperand &operand : attention.operands) {
-    if (!operand.offsets)
-      continue;
-    Value packed = values.lookup(operand.tensor);
-    Value offsets = values.lookup(operand.offsets);
-    auto type = cast<tile::GlobalType>(packed.getType());
-    Value all = tile::DimOp::create(builder, loc, packed,
-                                    tile::SequenceOp::getRowDim(type));
-    Value first =
-        create<arith::MaxSIOp>(readOffset(offsets, batch), constant(0));
-    Value end = readOffset(offsets, create<arith::AddIOp>(batch, constant(1)));
-    Value rows = create<arith::SubIOp>(create<arith::MinSIOp>(end, all), first);
-    int64_t room =
-        cast<ShapedType>(operand.batches.getType()).getDimSize(kSequence);
-    if (!ShapedType::isDynamic(room))
-      rows = create<arith::MinSIOp>(rows, constant(room));
-    values.map(operand.batches,
-               tile::SequenceOp::create(builder, loc,
-                                        tile::SequenceOp::getViewType(type),
-                                        packed, first, rows)
-                   .getResult());
-    if (operand.name == "query")
-      exitBehind(rows);
-  }
-}
-
-/// A persistent grid: the builder is set into a loop over the tiles of a CTA,
-/// which are the grid's size apart. Neighbours in the grid have neighbouring
-/// tiles of a head, and share its keys and values in L2.
-LogicalResult KernelBuilder::mapPersistentGrid() {
-  Location loc = attention.forall.getLoc();
-  SmallVector<Value> counts; // batch, heads, rows
-  for (unsigned loop : {kLoopB, kLoopH, kLoopM}) {
-    FailureOr<Value> extent = getExtent(loop);
-    if (failed(extent))
-      return failure();
-    counts.push_back(*extent);
-  }
-  // The CTAs of a cluster have tiles of one head.
-  int64_t clusterCtas = attention.getClusterCtas();
-  Value rowTiles = arith::CeilDivUIOp::create(
-      builder, loc, counts[2],
-      constant(clusterCtas * attention.getTilePositions()));
-  if (clusterCtas > 1)
-    rowTiles =
-        arith::MulIOp::create(builder, loc, rowTiles, constant(clusterCtas));
-  if (int64_t heads = attention.getTileHeads(); heads > 1)
-    counts[1] =
-        arith::DivUIOp::create(builder, loc, counts[1], constant(heads));
-  auto times = [&](Value a, Value b) -> Value {
-    return arith::MulIOp::create(builder, loc, a, b);
-  };
-  Value total = times(times(rowTiles, counts[1]), counts[0]);
-  Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
-  auto loop = scf::ForOp::create(builder, loc, getBlockId(gpu::Dimension::x),
-                                 total, ctas);
-  builder.setInsertionPointToStart(loop.getBody());
-  Value head =
-      arith::DivUIOp::create(builder, loc, loop.getInductionVar(), rowTiles);
-  mapTile(
-      arith::RemUIOp::create(builder, loc, loop.getInductionVar(), rowTiles),
-      arith::RemUIOp::create(builder, loc, head, counts[1]),
-      arith::DivUIOp::create(builder, loc, head, counts[1]));
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // Tiles and steps
 //===----------------------------------------------------------------------===//
 
 /// The query as an operand: in registers if the schedule says so, else in
 /// shared memory, from which every mma reads it again.
-FailureOr<Value> KernelBuilder::getQuery() {
+FailureOr<Value> ForwardKernelBuilder::getQuery() {
   if (query)
     return query;
   OnlineAttentionOp op = attention.first;
@@ -321,20 +54,21 @@ FailureOr<Value> KernelBuilder::getQuery() {
   return query;
 }
 
-SmallVector<Value> KernelBuilder::getFragments(ValueRange state) {
+SmallVector<Value> ForwardKernelBuilder::getFragments(ValueRange state) {
   return llvm::map_to_vector(state,
                              [&](Value part) { return values.lookup(part); });
 }
 
-void KernelBuilder::setState(ValueRange results, ValueRange fragments) {
+void ForwardKernelBuilder::setState(ValueRange results, ValueRange fragments) {
   for (auto [result, fragment] : llvm::zip_equal(results, fragments))
     values.map(result, fragment);
 }
 
 /// Loads a tile of keys or values. Where those of a batch may end before the
 /// tensor does, or a row is where a table says, no other row is read.
-FailureOr<Value> KernelBuilder::loadKeys(Value slice, int64_t cols,
-                                         Value column, Value keysInTile) {
+FailureOr<Value> ForwardKernelBuilder::loadKeys(Value slice, int64_t cols,
+                                                Value column,
+                                                Value keysInTile) {
   int64_t tileN = attention.schedule.getTileN();
   FailureOr<Value> tile = loadSlice(slice, tileN, cols, column);
   if (failed(tile) || !readsByRow(attention.first))
@@ -346,7 +80,7 @@ FailureOr<Value> KernelBuilder::loadKeys(Value slice, int64_t cols,
   return tile;
 }
 
-LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
+LogicalResult ForwardKernelBuilder::convertStep(OnlineAttentionOp step) {
   FailureOr<Value> keysInTile = getKeysInTile(step);
   if (failed(keysInTile))
     return failure();
@@ -367,7 +101,7 @@ LogicalResult KernelBuilder::convertStep(OnlineAttentionOp step) {
   return success();
 }
 
-LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
+LogicalResult ForwardKernelBuilder::convertLoop(scf::ForOp loop) {
   Location loc = loop.getLoc();
   // The first loop starts from the initial state.
   SmallVector<Value> init;
@@ -406,7 +140,7 @@ LogicalResult KernelBuilder::convertLoop(scf::ForOp loop) {
 // The end
 //===----------------------------------------------------------------------===//
 
-LogicalResult KernelBuilder::convertNormalize(NormalizeOp op) {
+LogicalResult ForwardKernelBuilder::convertNormalize(NormalizeOp op) {
   FailureOr<Value> descale = loadDescale();
   if (failed(descale))
     return failure();
@@ -421,7 +155,7 @@ LogicalResult KernelBuilder::convertNormalize(NormalizeOp op) {
   return success();
 }
 
-LogicalResult KernelBuilder::convertOutputMod(OutputModOp op) {
+LogicalResult ForwardKernelBuilder::convertOutputMod(OutputModOp op) {
   SmallVector<Value> place =
       llvm::map_to_vector(attention.forall.getInductionVars(),
                           [&](Value iv) { return values.lookup(iv); });
@@ -437,7 +171,7 @@ LogicalResult KernelBuilder::convertOutputMod(OutputModOp op) {
 
 /// Where the CTA's rows are in an output, or in a workspace of states, whose
 /// first dimension has the batches of each split.
-FailureOr<SmallVector<Value>> KernelBuilder::getPlace() {
+FailureOr<SmallVector<Value>> ForwardKernelBuilder::getPlace() {
   SmallVector<Value> place =
       llvm::map_to_vector(attention.forall.getInductionVars(),
                           [&](Value iv) { return values.lookup(iv); });
@@ -452,8 +186,8 @@ FailureOr<SmallVector<Value>> KernelBuilder::getPlace() {
   return place;
 }
 
-void KernelBuilder::storeTile(Value tile, Value tensor,
-                              SmallVector<Value> place) {
+void ForwardKernelBuilder::storeTile(Value tile, Value tensor,
+                                     SmallVector<Value> place) {
   Location loc = attention.forall.getLoc();
   OpBuilder::InsertionGuard guard(builder);
   if (firstColumn && cast<tile::FragmentType>(tile.getType()).isRow()) {
@@ -469,7 +203,7 @@ void KernelBuilder::storeTile(Value tile, Value tensor,
                         attention.getTileHeads());
 }
 
-LogicalResult KernelBuilder::convertStores(scf::InParallelOp op) {
+LogicalResult ForwardKernelBuilder::convertStores(scf::InParallelOp op) {
   FailureOr<SmallVector<Value>> place = getPlace();
   if (failed(place))
     return failure();
@@ -491,7 +225,7 @@ LogicalResult KernelBuilder::convertStores(scf::InParallelOp op) {
   return success();
 }
 
-LogicalResult KernelBuilder::convertBlock(Block &block) {
+LogicalResult ForwardKernelBuilder::convertBlock(Block &block) {
   for (Operation &op : block) {
     LogicalResult result =
         TypeSwitch<Operation *, LogicalResult>(&op)
@@ -518,7 +252,7 @@ LogicalResult KernelBuilder::convertBlock(Block &block) {
 }
 
 /// The parameters behind the operands: where results go that are no outputs.
-void KernelBuilder::addWorkspaces(tile::KernelOp kernel) {
+void ForwardKernelBuilder::addWorkspaces(tile::KernelOp kernel) {
   Block &body = kernel.getBody().front();
   Location loc = attention.forall.getLoc();
   if (attention.lseView)
@@ -534,7 +268,7 @@ static bool widensKeys(OnlineAttentionOp step) {
          !isFloat8(step.getQuery().getType());
 }
 
-LogicalResult KernelBuilder::build(StringRef name) {
+LogicalResult ForwardKernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   FailureOr<tile::KernelOp> kernel = beginKernel(name);
   if (failed(kernel))
@@ -577,17 +311,7 @@ LogicalResult KernelBuilder::build(StringRef name) {
               "8-bit keys and values beside a query of "
            << getElementTypeOrSelf(attention.first.getQuery().getType())
            << ", got " << attention.schedule;
-  bool isPersistent = schedule.persistentCtas > 0;
-  if (isPersistent && !hasRoles)
-    return attention.first.emitOpError()
-           << "expected mma=wgmma with persistent_ctas="
-           << schedule.persistentCtas
-           << ": other kernels have one tile for each CTA";
-  if (isPersistent && attention.combine)
-    return attention.first.emitOpError()
-           << "expected persistent_ctas=0 with splits of the keys, got "
-           << schedule.persistentCtas;
-  if (failed(isPersistent ? mapPersistentGrid() : mapGrid()))
+  if (failed(takeTiles()))
     return failure();
   takeSequences();
   if (attention.onlyBelow)
@@ -602,5 +326,5 @@ LogicalResult KernelBuilder::build(StringRef name) {
 LogicalResult attn::buildForwardKernel(OpBuilder &builder,
                                        TiledAttention &attention,
                                        StringRef name) {
-  return KernelBuilder(builder, attention).build(name);
+  return ForwardKernelBuilder(builder, attention).build(name);
 }

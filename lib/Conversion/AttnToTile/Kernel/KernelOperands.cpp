@@ -356,7 +356,8 @@ static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
   if (!attention.schedule || !attention.schedule.isComplete())
     return attention.first.emitOpError() << "expected a complete schedule, as "
                                             "--attn-select-schedule gives";
-  if (failed(checkSupported(attention, allowTf32)))
+  if (failed(checkSupported(attention, allowTf32)) ||
+      failed(addWorklist(attention)))
     return failure();
   return attention;
 }

@@ -69,6 +69,9 @@ struct TiledAttention {
   /// The workspaces of the states: acc [splits * B, Hq, M, Dv], row values
   /// [splits * B, Hq, M], the batches of one split behind those of another.
   llvm::SmallVector<WorkspaceView> partials;
+  /// Where a plan has the splits in the order in which persistent CTAs take
+  /// them (Worklist.h); none if each CTA has one.
+  std::optional<WorkspaceView> worklist;
   /// What is made of the output of `normalize` before it is stored, in order.
   llvm::SmallVector<OutputModOp, 1> outputMods;
   ScheduleAttr schedule;

@@ -163,6 +163,8 @@ FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
     for (auto [result, view] : llvm::zip(prologue.op->getResults(), views))
       values.map(result, view);
   }
+  if (attention.worklist)
+    worklist = body->addArgument(attention.worklist->type, loc);
   // Tiles of a query that changes in them are those of what it was before.
   if (Operation *last =
           attention.first ? getFusedRows(attention.first) : nullptr)
@@ -203,6 +205,36 @@ FailureOr<Value> KernelScope::getExtent(unsigned loop) {
   if (auto value = dyn_cast<Value>(size))
     return materialize(value);
   return constant(*getConstantIntValue(size));
+}
+
+FailureOr<PlannedSplits> KernelScope::getPlannedSplits(Value batch) {
+  Location loc = attention.getLoc();
+  FailureOr<Value> splits = getExtent(kLoopSplit);
+  if (failed(splits))
+    return failure();
+  OnlineAttentionOp step = attention.first;
+  Value lengths = values.lookup(step.getKeyLengths());
+  Value at =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), batch);
+  Value keys = tile::ExtractOp::create(
+      builder, loc, cast<tile::GlobalType>(lengths.getType()).getElementType(),
+      lengths, at);
+  keys = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), keys);
+  // No more than the kernel has splits for, whatever the length says.
+  Value splitKeys = constant(getSchedule(attention.schedule).splitKeys);
+  Value most = arith::MulIOp::create(builder, loc, *splits, splitKeys);
+  keys = arith::MaxSIOp::create(builder, loc, keys, constant(0));
+  keys = arith::MinSIOp::create(builder, loc, keys, most);
+  PlannedSplits planned;
+  planned.whole = arith::DivUIOp::create(builder, loc, keys, splitKeys);
+  planned.rest = arith::RemUIOp::create(builder, loc, keys, splitKeys);
+  auto compare = [&](arith::CmpIPredicate predicate, Value value) -> Value {
+    return arith::CmpIOp::create(builder, loc, predicate, value, constant(0));
+  };
+  planned.hasRest = arith::OrIOp::create(
+      builder, loc, compare(arith::CmpIPredicate::ne, planned.rest),
+      compare(arith::CmpIPredicate::eq, keys));
+  return planned;
 }
 
 Value KernelScope::getBlockId(gpu::Dimension dimension) {

@@ -39,6 +39,12 @@ struct WarpOfGrid {
 WarpOfGrid getWarpOfGrid(mlir::OpBuilder &builder, mlir::Location loc,
                          int64_t warps);
 
+/// The splits of a batch by its length: `whole` ones of split_keys keys, and
+/// one of the `rest` (i1 `hasRest`), if there is any, or no key at all.
+struct PlannedSplits {
+  mlir::Value whole, rest, hasRest;
+};
+
 /// The base of what builds a kernel.
 class KernelScope {
 protected:
@@ -70,6 +76,8 @@ protected:
   mlir::Value constant(int64_t value);
   /// The batches, heads or rows of the problem, or the splits of the keys.
   mlir::FailureOr<mlir::Value> getExtent(unsigned loop);
+  /// What a plan of the splits makes of the length of a batch.
+  mlir::FailureOr<PlannedSplits> getPlannedSplits(mlir::Value batch);
   mlir::Value getBlockId(mlir::gpu::Dimension dimension);
   /// CTA number `blockIdx.x` counted from the last: under a causal mask the
   /// last row tiles have the most keys.
@@ -106,6 +114,7 @@ protected:
   TiledAttention &attention;
   /// What is computed before the attention for itself, by number of the op.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> prologueViews;
+  mlir::Value worklist;   ///< of a plan; null without one
   mlir::IRMapping values; ///< outside tensors and scalars -> in the kernel
   ModToMap mods;
 };

@@ -132,3 +132,23 @@ void attn::findPrologue(TiledAttention &attention,
   }
   orderTiles(attention);
 }
+
+LogicalResult attn::addWorklist(TiledAttention &attention) {
+  if (attention.schedule.getBalance() != "plan")
+    return success();
+  Schedule schedule = getSchedule(attention.schedule);
+  bool hasLengths =
+      attention.first.getKeyLengths() &&
+      !attention.first.getKeyLengths().getDefiningOp<SequenceLengthsOp>();
+  if (!attention.combine || schedule.splitKeys == 0 || !hasLengths ||
+      schedule.persistentCtas == 0)
+    return attention.first.emitOpError()
+           << "expected split_keys, persistent_ctas and lengths of the keys "
+              "with balance = \"plan\", got "
+           << attention.schedule;
+  MLIRContext *context = attention.first.getContext();
+  attention.worklist = {"worklist",
+                        tile::GlobalType::get(context, {ShapedType::kDynamic},
+                                              IntegerType::get(context, 32))};
+  return success();
+}

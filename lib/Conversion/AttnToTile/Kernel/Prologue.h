@@ -44,6 +44,10 @@ std::optional<TileOrder> getTileOrder(const TiledAttention &attention);
 void findPrologue(TiledAttention &attention,
                   llvm::ArrayRef<mlir::scf::ForallOp> nests);
 
+/// Sets the workspace of a plan, if the schedule has one. Fails with a
+/// diagnostic if it is not of splits of a length, by lengths.
+mlir::LogicalResult addWorklist(TiledAttention &attention);
+
 } // namespace attn
 
 #endif // LIB_CONVERSION_ATTNTOTILE_KERNEL_PROLOGUE_H

@@ -304,6 +304,15 @@ Size LaunchProgram::getSize(Value value, std::optional<Size> otherwise) {
   return isa<arith::MulIOp>(op) ? a * b : a + b;
 }
 
+Size LaunchProgram::getSplits(const TiledAttention &attention) {
+  if (!attention.combine)
+    return constant(1);
+  OpFoldResult splits = attention.getSplits();
+  if (std::optional<int64_t> number = getConstantIntValue(splits))
+    return constant(*number);
+  return getSize(cast<Value>(splits), dim("key", kSequence));
+}
+
 Size LaunchProgram::getProduct(StringRef operand, int64_t rank) {
   Size product = constant(1);
   for (int64_t i = 0; i < rank; ++i)

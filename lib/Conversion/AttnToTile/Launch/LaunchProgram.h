@@ -97,6 +97,8 @@ public:
   /// makes.
   std::optional<Size> getSize(mlir::AffineExpr expr, mlir::Value operand,
                               std::optional<Size> otherwise);
+  /// Ranges of keys that CTAs of their own take; 1 if keys are not split.
+  Size getSplits(const TiledAttention &attention);
   /// The product of an operand's first `rank` sizes.
   Size getProduct(llvm::StringRef operand, int64_t rank);
   bool hasOperand(llvm::StringRef name) const {

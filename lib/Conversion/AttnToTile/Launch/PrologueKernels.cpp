@@ -493,5 +493,7 @@ LogicalResult attn::buildPrologueKernels(OpBuilder &builder,
     if (failed(result))
       return failure();
   }
-  return success();
+  return attention.worklist
+             ? buildPlanKernel(builder, attention, (name + "_plan").str())
+             : success();
 }

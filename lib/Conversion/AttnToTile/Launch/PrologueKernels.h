@@ -44,6 +44,11 @@ mlir::LogicalResult buildAssertKernel(mlir::OpBuilder &builder,
                                       TiledAttention &attention,
                                       DeviceAssertOp op, llvm::StringRef name);
 
+/// Builds the kernel called `name` that writes the worklist of the splits.
+mlir::LogicalResult buildPlanKernel(mlir::OpBuilder &builder,
+                                    TiledAttention &attention,
+                                    llvm::StringRef name);
+
 /// Builds the kernels.
 mlir::LogicalResult buildPrologueKernels(mlir::OpBuilder &builder,
                                          TiledAttention &attention,

@@ -163,5 +163,13 @@ void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
       program.addKernel(named("_tile_order"), perWarp(tiles));
     }
   }
+  if (attention.worklist) {
+    // How many there are, then those of the longest sequences at most.
+    Size splits = program.getSplits(attention);
+    program.addWorkspace(
+        *attention.worklist,
+        {program.dim("query", kBatch) * splits + program.constant(1)});
+    program.addKernel(name + "_plan", perWarp(program.dim("query", kBatch)));
+  }
   program.endPrologue();
 }

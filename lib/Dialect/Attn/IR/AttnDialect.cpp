@@ -64,13 +64,15 @@ LogicalResult ScheduleAttr::verify(
     BoolAttr queryInRegisters, StringRef queryPrologue,
     int64_t rescaleThreshold, int64_t persistentCtas, BoolAttr outputTile,
     StringRef turns, int64_t exp2OnFma, BoolAttr packGqa, int64_t splits,
-    int64_t clusterM, int64_t clusterD, BoolAttr fused, int64_t chunkRows,
-    StringRef spill) {
+    int64_t splitKeys, StringRef balance, int64_t clusterM, int64_t clusterD,
+    BoolAttr fused, int64_t chunkRows, StringRef spill, StringRef invariance) {
   std::pair<StringRef, StringRef> names[] = {{"kind", kind},
                                              {"mma", mma},
                                              {"query_prologue", queryPrologue},
                                              {"turns", turns},
-                                             {"spill", spill}};
+                                             {"balance", balance},
+                                             {"spill", spill},
+                                             {"invariance", invariance}};
   for (auto [name, value] : names)
     if (Status status = checkField(name, value); !value.empty() && !status)
       return emitError() << status.error();
@@ -86,6 +88,7 @@ LogicalResult ScheduleAttr::verify(
       {"persistent_ctas", persistentCtas},
       {"exp2_on_fma", exp2OnFma},
       {"splits", splits},
+      {"split_keys", splitKeys},
       {"cluster_m", clusterM},
       {"cluster_d", clusterD},
       {"chunk_rows", chunkRows}};

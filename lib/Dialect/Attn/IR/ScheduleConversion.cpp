@@ -20,7 +20,9 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
       {"mma", schedule.getMma()},
       {"query_prologue", schedule.getQueryPrologue()},
       {"turns", schedule.getTurns()},
-      {"spill", schedule.getSpill()}};
+      {"balance", schedule.getBalance()},
+      {"spill", schedule.getSpill()},
+      {"invariance", schedule.getInvariance()}};
   for (auto [name, value] : names)
     if (!value.empty())
       set(name, value.str());
@@ -36,6 +38,7 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
       {"persistent_ctas", schedule.getPersistentCtas()},
       {"exp2_on_fma", schedule.getExp2OnFma()},
       {"splits", schedule.getSplits()},
+      {"split_keys", schedule.getSplitKeys()},
       {"cluster_m", schedule.getClusterM()},
       {"cluster_d", schedule.getClusterD()},
       {"chunk_rows", schedule.getChunkRows()}};
@@ -77,7 +80,13 @@ ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
       schedule.rescaleThreshold, schedule.persistentCtas,
       flag(schedule.outputTile), std::string(getName(schedule.turns)),
       schedule.exp2OnFma, flag(schedule.packGqa), schedule.splits,
+      positive(schedule.splitKeys),
+      schedule.balance == Balance::Plan ? std::string(getName(schedule.balance))
+                                        : std::string(),
       schedule.clusterM, schedule.clusterD, flag(schedule.fused),
       positive(schedule.chunkRows),
-      isSmall ? std::string(getName(schedule.spill)) : std::string());
+      isSmall ? std::string(getName(schedule.spill)) : std::string(),
+      schedule.invariance == Invariance::None
+          ? std::string()
+          : std::string(getName(schedule.invariance)));
 }

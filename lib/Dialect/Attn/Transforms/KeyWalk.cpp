@@ -166,10 +166,12 @@ void attn::walkBand(OpBuilder &builder, UnsplitLoops loops,
   bool isMasked =
       visibility.all.empty() || !visibility.all.front().isUnlimited();
   bool sharesRagged = isMasked && takesPartialTiles(loops.ragged);
-  // A small_cache schedule keeps scores side by side, as their keys are.
-  StringRef kind = getStep(loops.first()).getSchedule()->getKind();
-  bool isCircle =
-      loops.whole && bounds.fullBegin != bounds.begin && kind != "small_cache";
+  // A small_cache schedule keeps scores side by side, as their keys are; and
+  // splits of split_keys are ranges of keys.
+  ScheduleAttr schedule = *getStep(loops.first()).getSchedule();
+  bool isInOrder =
+      schedule.getKind() == "small_cache" || schedule.getSplitKeys() > 0;
+  bool isCircle = loops.whole && bounds.fullBegin != bounds.begin && !isInOrder;
   IndexMath math(builder, loc);
   OpFoldResult end = sharesRagged ? bounds.raggedEnd : bounds.end;
   BandWalk walk{bounds.begin, end, bounds.raggedEnd, nullptr, nullptr};

@@ -132,10 +132,10 @@ static std::optional<ElementType> getElementType(Type tensor) {
   return parseElementType(name);
 }
 
-/// What forward and backward have in common.
+/// What forward and backward have in common, with typical sizes where those of
+/// `dims` are not known.
 template <typename OpTy>
-static AttentionProblem getSizes(OpTy op) {
-  AttentionDims dims = AttentionDims::get(op);
+static AttentionProblem getSizes(OpTy op, const AttentionDims &dims) {
   // A size of 0 costs nothing whatever the schedule.
   auto known = [](int64_t size, int64_t typical) {
     return ShapedType::isDynamic(size) ? typical : std::max<int64_t>(size, 1);
@@ -226,8 +226,8 @@ static void countOutputMods(AttentionOp op, AttentionProblem &problem) {
         getElementType(output.getType()).value_or(problem.outputType);
 }
 
-AttentionProblem attn::getProblem(AttentionOp op) {
-  AttentionProblem problem = getSizes(op);
+static AttentionProblem getProblem(AttentionOp op, const AttentionDims &dims) {
+  AttentionProblem problem = getSizes(op, dims);
   countQueryOps(op, problem);
   countOutputMods(op, problem);
   problem.hasLse = static_cast<bool>(op.getLse());
@@ -237,10 +237,24 @@ AttentionProblem attn::getProblem(AttentionOp op) {
   return problem;
 }
 
+AttentionProblem attn::getProblem(AttentionOp op) {
+  return ::getProblem(op, AttentionDims::get(op));
+}
+
+/// The sizes of `op` that are those of all sequences, whatever they are beside:
+/// neither their number nor what bounds their lengths.
+static AttentionDims getCommonDims(AttentionOp op) {
+  AttentionDims dims = AttentionDims::get(op);
+  dims.batch = dims.keyRows = ShapedType::kDynamic;
+  if (getRagged(op.getQuery()))
+    dims.queryRows = ShapedType::kDynamic;
+  return dims;
+}
+
 bool attn::isBand(AttentionOp op) {
   if (!op.hasMaskMod())
     return true;
-  AttentionProblem problem = getSizes(op);
+  AttentionProblem problem = getSizes(op, AttentionDims::get(op));
   return BandReader(op, problem).isBand();
 }
 
@@ -255,7 +269,7 @@ static bool isShift(Region &scoreMod) {
 }
 
 AttentionProblem attn::getProblem(AttentionBackwardOp op) {
-  AttentionProblem problem = getSizes(op);
+  AttentionProblem problem = getSizes(op, AttentionDims::get(op));
   problem.pass = AttentionPass::Backward;
   problem.hasScoreMod = op.hasScoreMod() && !isShift(op.getScoreMod());
   return problem;
@@ -360,6 +374,10 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
   // A CTA has rows of one sequence, and writes them where they are packed.
   if (getRagged(op.getQuery()) && target.kind == TargetKind::Gpu)
     features.wgmma = features.smallCache = features.splitKv = false;
+  // Positions in a caller's lists are no positions of keys.
+  if (op.hasMaskMod() && !op.getMaskMod().getOps<BlockListedOp>().empty())
+    features.fixedSplits = false;
+  features.plans = op.getKeyLengths() && !getRagged(op.getKey());
   // Nor does anything go before the kernels of small caches.
   if (appendsFirst(op))
     features.smallCache = false;
@@ -373,11 +391,25 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
   features.clusters &= !differsByRow;
 }
 
+/// True if the user wants the bits of a sequence whatever its batch.
+static bool isBatchInvariant(const ScheduleOverrides &overrides) {
+  Schedule values;
+  overrides.apply(values);
+  return values.invariance == Invariance::Batch;
+}
+
 FailureOr<Selection> attn::selectSchedule(AttentionOp op,
-                                          const TargetInfo &target,
+                                          const TargetInfo &given,
                                           const ScheduleOverrides &overrides,
                                           bool allowTf32) {
+  ScheduleOverrides fields = mergeFields(op.getSchedule(), overrides);
   AttentionProblem problem = getProblem(op);
+  TargetInfo target = given;
+  if (isBatchInvariant(fields)) {
+    // Of two batches, or two devices, a schedule may be better; it is the same.
+    problem = ::getProblem(op, getCommonDims(op));
+    target.smCount = lookupTarget(given.base)->smCount;
+  }
   problem.allowTf32 = allowTf32 && problem.elementType == ElementType::F32;
   if (target.kind == TargetKind::Gpu && !problem.allowTf32 &&
       problem.elementType == ElementType::F32)
@@ -389,7 +421,6 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
     return op.emitOpError()
            << "expected at least one key on a GPU, got a key length of 0; make "
               "a length that may be 0 dynamic";
-  ScheduleOverrides fields = mergeFields(op.getSchedule(), overrides);
   restrictToRepair(op, fields);
   SelectorOptions options;
   options.features = getGeneratorFeatures(problem, target);

@@ -142,6 +142,18 @@ static bool isOneBand(AttentionBackwardOp op) {
   return bands.size() == 1 && bands.front().isExact;
 }
 
+/// Only kernels of a forward are known to keep the bits of a sequence.
+static LogicalResult checkInvariance(Operation *op,
+                                     const ScheduleOverrides &given) {
+  Schedule values;
+  given.apply(values);
+  if (values.invariance == Invariance::None)
+    return success();
+  return op->emitOpError() << "expected invariance=none, got "
+                           << attn::getName(values.invariance)
+                           << ", which is of attn.attention";
+}
+
 static bool selectsHeads(AttentionBackwardOp op) {
   return llvm::any_of(ValueRange{op.getKey(), op.getValue()}, [](Value value) {
     return value.getDefiningOp<SelectHeadsOp>() != nullptr;
@@ -259,6 +271,9 @@ private:
     given.query = mergeFields(op.getSchedule(), overrides);
     ScheduleAttr keys = op.getKeyScheduleAttr();
     given.keys = keys ? mergeFields(keys, overrides) : given.query;
+    if (failed(checkInvariance(op, given.query)) ||
+        failed(checkInvariance(op, given.keys)))
+      return failure();
     if (failed(checkOtherGradients(op, given)))
       return failure();
     if (failed(checkHeadMap(op, given)))
@@ -282,8 +297,11 @@ private:
   LogicalResult chooseLinear(LinearAttentionOp op, const TargetInfo &info,
                              const ScheduleOverrides &overrides) {
     ++numAttentions;
-    Result<LinearSelection> selection = selectLinearSchedule(
-        getProblem(op), info, mergeFields(op.getSchedule(), overrides));
+    ScheduleOverrides fields = mergeFields(op.getSchedule(), overrides);
+    if (failed(checkInvariance(op, fields)))
+      return failure();
+    Result<LinearSelection> selection =
+        selectLinearSchedule(getProblem(op), info, fields);
     if (!selection)
       return op.emitOpError() << selection.error();
     if (op.getContext()->getRemarkEngine())

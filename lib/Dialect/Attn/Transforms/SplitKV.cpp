@@ -33,9 +33,14 @@ using Sizes = SmallVector<OpFoldResult>;
 // Key ranges
 //===----------------------------------------------------------------------===//
 
+/// The keys of each split, if the schedule says how many; otherwise 0.
+static int64_t getSplitKeys(OnlineAttentionOp step) {
+  int64_t keys = step.getSchedule()->getSplitKeys();
+  return keys == ScheduleAttr::kNotChosen ? 0 : keys;
+}
+
 namespace {
-/// The key tiles of one split: of those that a row tile visits, whole tiles, as
-/// many in each split, fewer in the last ones.
+/// The key tiles of one split.
 class SplitRange {
 public:
   /// `first` and `last` are loops of the row tile; `split` is a number below
@@ -43,6 +48,35 @@ public:
   SplitRange(OpBuilder &builder, scf::ForOp first, scf::ForOp last, Value split,
              OpFoldResult splits)
       : builder(builder), loc(first.getLoc()) {
+    int64_t keys = getSplitKeys(getStep(first));
+    if (keys > 0)
+      takeKeys(split, arith::ConstantIndexOp::create(builder, loc, keys));
+    else
+      takeShare(first, last, split, splits);
+  }
+
+  /// A bound of a loop, cut to the range.
+  Value cut(Value bound) {
+    Value &result = cuts[bound];
+    if (!result) {
+      Value above = arith::MaxSIOp::create(builder, loc, bound, lower);
+      result = arith::MinSIOp::create(builder, loc, above, upper);
+    }
+    return result;
+  }
+
+private:
+  /// As many keys as in each other split: where it begins depends on nothing
+  /// else.
+  void takeKeys(Value split, Value keys) {
+    lower = arith::MulIOp::create(builder, loc, split, keys);
+    upper = arith::AddIOp::create(builder, loc, lower, keys);
+  }
+
+  /// Of the tiles that the row tile visits, whole ones, as many in each split,
+  /// fewer in the last ones.
+  void takeShare(scf::ForOp first, scf::ForOp last, Value split,
+                 OpFoldResult splits) {
     Value begin = first.getLowerBound(), tile = first.getStep();
     Value keys =
         arith::SubIOp::create(builder, loc, last.getUpperBound(), begin);
@@ -63,17 +97,6 @@ public:
     upper = arith::AddIOp::create(builder, loc, lower, length);
   }
 
-  /// A bound of a loop, cut to the range.
-  Value cut(Value bound) {
-    Value &result = cuts[bound];
-    if (!result) {
-      Value above = arith::MaxSIOp::create(builder, loc, bound, lower);
-      result = arith::MinSIOp::create(builder, loc, above, upper);
-    }
-    return result;
-  }
-
-private:
   OpBuilder &builder;
   Location loc;
   Value lower, upper;
@@ -114,8 +137,8 @@ struct SplitAttention {
   scf::ForallOp forall;
   NormalizeOp normalize;
   OnlineAttentionOp step; ///< any
-  /// Splits at run time: as many as the schedule says, or as there are tiles of
-  /// keys.
+  /// Splits at run time: as many as the schedule says, or as there are tiles,
+  /// or ranges of `split_keys`, of keys.
   OpFoldResult splits;
 
   Location getLoc() const { return NormalizeOp(normalize).getLoc(); }
@@ -252,6 +275,26 @@ static void combineStates(OpBuilder &builder, const SplitAttention &attention,
 // The pass
 //===----------------------------------------------------------------------===//
 
+/// Keys are divided by number, or into ranges of whole tiles.
+static LogicalResult checkSplits(OnlineAttentionOp step) {
+  int64_t splits = step.getSchedule()->getSplits();
+  int64_t tileN = step.getSchedule()->getTileN();
+  int64_t keys = getSplitKeys(step);
+  if (keys == 0 && splits < 2)
+    return step.emitOpError()
+           << "expected splits of at least 2 with kind = \"split_kv\", got "
+           << splits;
+  if (keys > 0 && splits > 1)
+    return step.emitOpError()
+           << "expected splits or split_keys, got splits = " << splits
+           << " and split_keys = " << keys;
+  if (keys % tileN != 0)
+    return step.emitOpError()
+           << "expected split_keys a multiple of tile_n = " << tileN << ", got "
+           << keys;
+  return success();
+}
+
 /// The attention that `normalize` ends, if its schedule splits the keys.
 static FailureOr<std::optional<SplitAttention>>
 getSplitAttention(NormalizeOp normalize) {
@@ -265,34 +308,36 @@ getSplitAttention(NormalizeOp normalize) {
   if (!forall || forall.getRank() != 3 || !getInsert(normalize))
     return normalize.emitOpError()
            << "expected an attention in normal form tiled, to split its keys";
-  if (int64_t splits = step.getSchedule()->getSplits(); splits < 2)
-    return step.emitOpError()
-           << "expected splits of at least 2 with kind = \"split_kv\", got "
-           << splits;
+  if (failed(checkSplits(step)))
+    return failure();
   return std::optional(SplitAttention{forall, normalize, step, {}});
 }
 
-/// Short sequences are not split into more parts than they have tiles; one
-/// without keys is one part, which gives the initial state.
+/// As many as the longest sequence has ranges of `split_keys`. If a number is
+/// given, short sequences are not split into more parts than they have tiles.
+/// One without keys is one part, which gives the initial state.
 static OpFoldResult getNumSplits(OpBuilder &builder,
                                  const SplitAttention &attention) {
   Location loc = attention.getLoc();
   OnlineAttentionOp step = attention.step;
-  int64_t most = step.getSchedule()->getSplits();
+  int64_t keys = getSplitKeys(step);
+  int64_t most = keys > 0 ? std::numeric_limits<int64_t>::max()
+                          : step.getSchedule()->getSplits();
+  int64_t unit = keys > 0 ? keys : step.getSchedule()->getTileN();
   Value key = step.getKey();
   if (auto slice = key.getDefiningOp<tensor::ExtractSliceOp>())
     key = slice.getSource();
-  OpFoldResult tiles = affine::makeComposedFoldedAffineApply(
-      builder, loc,
-      builder.getAffineSymbolExpr(0).ceilDiv(step.getSchedule()->getTileN()),
+  OpFoldResult parts = affine::makeComposedFoldedAffineApply(
+      builder, loc, builder.getAffineSymbolExpr(0).ceilDiv(unit),
       {getDim(builder, loc, key, kSequence)});
-  if (std::optional<int64_t> number = getConstantIntValue(tiles))
+  if (std::optional<int64_t> number = getConstantIntValue(parts))
     return builder.getIndexAttr(std::clamp<int64_t>(*number, 1, most));
   auto constant = [&](int64_t number) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, number);
   };
-  Value fewest =
-      arith::MinSIOp::create(builder, loc, cast<Value>(tiles), constant(most));
+  Value fewest = cast<Value>(parts);
+  if (keys == 0)
+    fewest = arith::MinSIOp::create(builder, loc, fewest, constant(most));
   return arith::MaxSIOp::create(builder, loc, fewest, constant(1)).getResult();
 }
 

@@ -99,9 +99,11 @@ static bool tilesExactly(LoadOp load) {
          divides(tile.getCols(), sizes[1]) && !exceedsColumns(load);
 }
 
-/// Loads outside the loops: one buffer each, in the first group.
+/// Loads of a CTA's tile outside the loops: one buffer each, in the first
+/// group.
 void Pipeliner::stageOuterLoads() {
-  SmallVector<LoadOp> loads(kernel.getBody().front().getOps<LoadOp>());
+  Block &tile = getTileBlock(kernel.getBody());
+  SmallVector<LoadOp> loads(tile.getOps<LoadOp>());
   for (LoadOp load : loads) {
     builder.setInsertionPoint(load);
     Value buffer =
@@ -116,8 +118,7 @@ void Pipeliner::stageOuterLoads() {
     // the first of those.
     SmallVector<Operation *> readers;
     for (Operation *user : load->getUsers())
-      if (isa<LoadOperandOp, ChangeRowsOp>(user) &&
-          isa<KernelOp>(user->getParentOp()))
+      if (isa<LoadOperandOp, ChangeRowsOp>(user) && user->getBlock() == &tile)
         readers.push_back(user);
     llvm::sort(readers, [](Operation *a, Operation *b) {
       return a->isBeforeInBlock(b);
@@ -291,6 +292,11 @@ LogicalResult Pipeliner::run() {
   // Nothing may stay in flight when the kernel ends.
   builder.setInsertionPointAfter(chain.loops.back());
   WaitGroupOp::create(builder, kernel.getLoc(), 0);
+  // The next tile of a CTA is copied to where this one is read.
+  if (scf::ForOp tiles = getTileLoop(kernel.getBody())) {
+    builder.setInsertionPoint(tiles.getBody()->getTerminator());
+    gpu::BarrierOp::create(builder, kernel.getLoc());
+  }
   return success();
 }
 

@@ -3,6 +3,7 @@
 
 // Ranges of whole tiles; loops that follow each other still share a bound.
 // CHECK-DAG: #[[$TILES:.*]] = affine_map<()[s0] -> (s0 ceildiv 16)>
+// CHECK-DAG: #[[$RANGES:.*]] = affine_map<()[s0] -> (s0 ceildiv 48)>
 
 // CHECK-LABEL: @causal
 // CHECK: %[[ACCS:.*]] = tensor.empty() : tensor<3x1x2x256x8xf32>
@@ -49,6 +50,25 @@ func.func @causal(%q: tensor<1x2x256x8xf32>, %k: tensor<1x2x256x8xf32>, %sink: t
 func.func @dynamic(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32> {
   %o = attn.attention %q, %k, %k
       {schedule = #attn.schedule<kind = "split_kv", splits = 3, tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
+      : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
+  return %o : tensor<1x2x?x8xf32>
+}
+
+// Of a number of keys: a split begins at a multiple of it, wherever the keys begin that a row tile visits, in the order of keys.
+// CHECK-LABEL: @of_keys
+// CHECK: %[[NUMBER:.*]] = affine.apply #[[$RANGES]]()[%{{.*}}]
+// CHECK-NOT: arith.minsi %[[NUMBER]]
+// CHECK: %[[SPLITS:.*]] = arith.maxsi %[[NUMBER]], %c1
+// CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}, %[[S:.*]]) = (0, 0, 0, 0) to (1, 2, %{{.*}}, %[[SPLITS]])
+// CHECK: %[[LOWER:.*]] = arith.muli %[[S]], %c48
+// CHECK: %[[UPPER:.*]] = arith.addi %[[LOWER]], %c48
+// CHECK: %[[ABOVE:.*]] = arith.maxsi %{{.*}}, %[[LOWER]]
+// CHECK: arith.minsi %[[ABOVE]], %[[UPPER]]
+// CHECK-NOT: ceildivui
+// CHECK: attn.combine
+func.func @of_keys(%q: tensor<1x2x?x8xf32>, %k: tensor<1x2x?x8xf32>) -> tensor<1x2x?x8xf32> {
+  %o = attn.attention %q, %k, %k mask_mod sliding_window(40, 0)
+      {schedule = #attn.schedule<kind = "split_kv", split_keys = 48, tile_m = 32, tile_n = 16, warps = 1, stages = 1>}
       : tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32>, tensor<1x2x?x8xf32> -> tensor<1x2x?x8xf32>
   return %o : tensor<1x2x?x8xf32>
 }

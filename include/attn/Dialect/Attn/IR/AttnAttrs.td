@@ -54,13 +54,18 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `exp2_on_fma`: of 16 exponentials, how many are polynomials on the FMA
       units.
     - `pack_gqa`: the query heads of a group share a tile.
-    - `splits`: ranges of keys computed apart (`split_kv`).
+    - `splits`: ranges of keys computed apart (`split_kv`), or `split_keys`: the
+      keys of such a range, which begins at a multiple of them.
+    - `balance`: who takes the ranges of `split_keys`: a CTA each (`grid`), or
+      `persistent_ctas` that share them out by a `plan` of the lengths.
     - `cluster_m`, `cluster_d`: CTAs that share K/V tiles, or the head dims of
       a query tile.
     - `fused`: one kernel of a backward computes all gradients, and adds up dQ in
       f32 in memory.
     - `chunk_rows`, `spill`: rows of a chunk and what is spilled, `scores` or
       `probabilities` (`small_cache`).
+    - `invariance`: with `batch`, the bits of a sequence depend on its own tensors
+      and lengths alone, and what would change that is refused; `none`.
 
     Example:
     ```mlir
@@ -87,11 +92,14 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     Attn_ScheduleNumber:$exp2_on_fma,
     OptionalParameter<"::mlir::BoolAttr">:$pack_gqa,
     Attn_ScheduleNumber:$splits,
+    Attn_ScheduleNumber:$split_keys,
+    StringRefParameter<"who takes ranges of keys", [{""}]>:$balance,
     Attn_ScheduleNumber:$cluster_m,
     Attn_ScheduleNumber:$cluster_d,
     OptionalParameter<"::mlir::BoolAttr">:$fused,
     Attn_ScheduleNumber:$chunk_rows,
-    StringRefParameter<"what small_cache spills", [{""}]>:$spill);
+    StringRefParameter<"what small_cache spills", [{""}]>:$spill,
+    StringRefParameter<"what bits depend on", [{""}]>:$invariance);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -315,7 +315,8 @@ def SplitKVPass : Pass<"attn-split-kv", "::mlir::ModuleOp"> {
     of keys, which gives the state (acc, max, sum) of each range, and one over row
     tiles, which combines the states. The ranges divide the key tiles that the
     row tile visits, whatever the mask: all have the same number, but for the
-    last ones.
+    last ones. With `split_keys` in place of `splits`, range s begins at key s *
+    `split_keys`, and there are as many as the tensor has keys for.
 
     Requires: `tiled`. Ensures: `tiled`.
 

@@ -1,0 +1,70 @@
+//===- ForwardKernelBuilder.h - Builds the kernel of a forward --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What ForwardGrid.cpp, which finds the tile of a CTA, and ForwardKernel.cpp,
+// which computes it, have in common.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef LIB_CONVERSION_ATTNTOTILE_FORWARD_FORWARDKERNELBUILDER_H
+#define LIB_CONVERSION_ATTNTOTILE_FORWARD_FORWARDKERNELBUILDER_H
+
+#include "Kernel/KernelScope.h"
+#include "Kernel/Prologue.h"
+
+namespace attn {
+
+/// Builds the kernel of one tiled attention.
+class ForwardKernelBuilder : KernelScope {
+public:
+  ForwardKernelBuilder(mlir::OpBuilder &builder, TiledAttention &attention)
+      : KernelScope(builder, attention) {}
+
+  mlir::LogicalResult build(llvm::StringRef name);
+
+private:
+  void addWorkspaces(tile::KernelOp kernel);
+  mlir::FailureOr<mlir::Value> takeSplit(mlir::Value number);
+  void mapTile(mlir::Value tile, mlir::Value head, mlir::Value batch);
+  void exitUnlessNeeded();
+  void takeSequences();
+  void exitBehind(mlir::Value rows);
+  template <typename OpTy>
+  mlir::Value create(mlir::Value a, mlir::Value b) {
+    return OpTy::create(builder, attention.forall.getLoc(), a, b);
+  }
+  mlir::LogicalResult mapOrderedGrid(TileOrder order);
+  mlir::LogicalResult mapGrid();
+  mlir::LogicalResult mapPersistentGrid();
+  mlir::LogicalResult mapPlannedGrid();
+  mlir::LogicalResult checkGrid();
+  /// Sets the builder to where a tile is computed.
+  mlir::LogicalResult takeTiles();
+  mlir::LogicalResult convertBlock(mlir::Block &block);
+  mlir::LogicalResult convertLoop(mlir::scf::ForOp loop);
+  mlir::LogicalResult convertStep(OnlineAttentionOp step);
+  mlir::FailureOr<mlir::Value> loadKeys(mlir::Value slice, int64_t cols,
+                                        mlir::Value column,
+                                        mlir::Value keysInTile);
+  mlir::LogicalResult convertNormalize(NormalizeOp op);
+  mlir::LogicalResult convertOutputMod(OutputModOp op);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> getPlace();
+  void storeTile(mlir::Value tile, mlir::Value tensor,
+                 llvm::SmallVector<mlir::Value> place);
+  mlir::LogicalResult convertStores(mlir::scf::InParallelOp op);
+  mlir::FailureOr<mlir::Value> getQuery();
+  llvm::SmallVector<mlir::Value> getFragments(mlir::ValueRange state);
+  void setState(mlir::ValueRange results, mlir::ValueRange fragments);
+
+  mlir::Value query;
+  /// Of this CTA's slice of V and O; null without dv-split.
+  mlir::Value firstColumn;
+  mlir::Value split; ///< of the keys; null if there is one
+};
+
+} // namespace attn
+
+#endif // LIB_CONVERSION_ATTNTOTILE_FORWARD_FORWARDKERNELBUILDER_H

@@ -1,0 +1,51 @@
+//===- GeneratorFeatures.cpp - What the compiler can emit -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Schedule/Constraints.h"
+#include "attn/Schedule/Family.h"
+
+namespace attn {
+
+GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
+                                       const TargetInfo &target) {
+  bool isGpu = target.kind == TargetKind::Gpu;
+  bool isF32 = problem.elementType == ElementType::F32;
+  GeneratorFeatures features;
+  features.packGqa = isGpu;
+  features.packsWholeGroups = true;
+  features.packedChunks = false;
+  features.dvSplit = isGpu;
+  features.splitKv = isGpu;
+  bool isByte = getSizeBytes(problem.elementType) == 1;
+  // mma_sync kernels widen the keys and values of a cache in registers, and
+  // read the query in an order that goes with it.
+  bool widens = isGpu && problem.cacheType;
+  features.queryInRegisters &= !widens;
+  // Between the phases of a small-cache kernel P is of 16 bits.
+  bool isPaged = problem.keyPage + problem.valuePage > 0;
+  features.smallCache = !isGpu || (!isF32 && !isByte && !widens && !isPaged);
+  features.smallCacheDensity = false;
+  features.spillScores = !isGpu;
+  features.spillProbabilities = isGpu;
+  // Kernels whose warps have roles take inputs of 16 and 8 bits.
+  const Family &best = *getFamilies(target).front();
+  features.wgmma = best.hasRoles() && !isF32 && !widens;
+  // Nothing clears what TMA brings behind the keys of a page to these.
+  if (isPaged && (isByte || best.facts.tensorColumns))
+    features.wgmma = false;
+  features.sharedRows = false;
+  features.wgmmaSlices = false;
+  features.wgmmaWideOutputs = false;
+  // A mask may show the row tiles of a cluster different keys, and give the
+  // CTAs of a persistent grid more and less to do.
+  bool hasMask = problem.mask.isBand() || problem.mask.density < 1;
+  features.uniformRows = !hasMask;
+  // Nor do CTAs share tiles that each transposes for itself.
+  features.clusters = !hasMask && !isByte;
+  return features;
+}
+
+} // namespace attn

@@ -1,0 +1,32 @@
+// RUN: attn-opt %s --attn-convert-to-online --attn-tile --attn-split-kv --convert-attn-to-tile --split-input-file --verify-diagnostics
+
+!q = tensor<2x2x16x64xf16>
+!k = tensor<2x1x64x64xf16>
+func.func @without_lengths(%q: !q, %k: !k) -> !q {
+  // expected-error @+1 {{expected split_keys, persistent_ctas and lengths of the keys with balance = "plan", got #attn.schedule<kind = "split_kv"}}
+  %o = attn.attention %q, %k, %k
+      {schedule = #attn.schedule<kind = "split_kv", split_keys = 32, balance = "plan", persistent_ctas = 2, tile_m = 16, tile_n = 16, warps = 1, stages = 1, mma = "mma_sync">} : !q, !k, !k -> !q
+  return %o : !q
+}
+
+// -----
+
+!q = tensor<2x2x16x64xf16>
+!k = tensor<2x1x64x64xf16>
+func.func @splits(%q: !q, %k: !k, %n: tensor<2xi32>) -> !q {
+  // expected-error @+1 {{expected split_keys, persistent_ctas and lengths of the keys with balance = "plan", got}}
+  %o = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>)
+      {schedule = #attn.schedule<kind = "split_kv", splits = 2, balance = "plan", persistent_ctas = 2, tile_m = 16, tile_n = 16, warps = 1, stages = 1, mma = "mma_sync">} : !q, !k, !k -> !q
+  return %o : !q
+}
+
+// -----
+
+!q = tensor<2x2x64x64xf16>
+!k = tensor<2x1x64x64xf16>
+func.func @roles(%q: !q, %k: !k, %n: tensor<2xi32>) -> !q {
+  // expected-error @+1 {{expected mma = "mma_sync" with balance = "plan", got}}
+  %o = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>)
+      {schedule = #attn.schedule<kind = "split_kv", split_keys = 32, balance = "plan", persistent_ctas = 2, tile_m = 64, tile_n = 16, warps = 4, stages = 2, mma = "wgmma">} : !q, !k, !k -> !q
+  return %o : !q
+}

@@ -1,0 +1,135 @@
+"""The plan of a worklist (balance = "plan"), and what it gives.
+
+usage: check_plan.py list|replay|balance
+list: the worklist alone, for random lengths with zeros: which splits there are, each once, the longest first, so that CTAs that take every
+n-th have nearly as much. replay: a launch is the same for all lengths, and gives the bits of the kernel whose grid has a CTA for each split.
+balance: clocks of the longest CTA over the mean for lengths by Zipf's law.
+"""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+HEADS, KEY_HEADS, D, SPLIT = 4, 2, 64, 32
+
+
+def compile_decode(folder, target, balance, ctas=8, keys=None):
+    n = "?" if keys is None else keys
+    q, k, o = f"tensor<?x{HEADS}x1x{D}xf16>", f"tensor<?x{KEY_HEADS}x{n}x{D}xf16>", f"tensor<?x{HEADS}x1x{D}xf16>"
+    plan = f', balance = "plan", persistent_ctas = {ctas}' if balance == "plan" else ""
+    (folder / "decode.mlir").write_text(f"""func.func @decode(%q: {q}, %k: {k}, %v: {k}, %n: tensor<?xi32>) -> {o} {{
+  %o = attn.attention %q, %k, %v lengths(key %n : tensor<?xi32>)
+      {{schedule = #attn.schedule<kind = "split_kv", mma = "mma_sync", split_keys = {SPLIT}, tile_n = 16, tile_m = 16, stages = 2, warps = 1, pack_gqa = true{plan}>}} : {q}, {k}, {k} -> {o}
+  return %o : {o}
+}}
+""")
+    subprocess.run(["attn-opt", folder / "decode.mlir", f"--target={target}", "--emit=ptx,manifest", "-o", folder / balance], check=True)
+    return folder / f"{balance}.ptx"
+
+
+def simulate(ptx, folder, inputs, *options):
+    for number, array in enumerate(inputs):
+        np.save(folder / f"{number}.npy", array)
+    command = ["attn-sim", ptx, *(f"--input={folder}/{i}.npy" for i in range(len(inputs))), f"--output={folder}/out.npy", *options]
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(f"FAIL: {run.stdout}{run.stderr}")
+    return np.load(folder / "out.npy"), run.stdout
+
+
+def random_lengths(rng, batches, keys):
+    lengths = rng.integers(0, keys + 1, batches)
+    lengths[rng.random(batches) < rng.choice([0, 0.3, 1])] = 0
+    lengths[rng.random(batches) < 0.2] = rng.choice([1, SPLIT - 1, SPLIT, SPLIT + 1, keys])
+    return lengths.astype(np.int32)
+
+
+def plan_alone(manifest, batches, splits):
+    """The manifest with the worklist as an output, by the kernel that writes it alone."""
+    data = json.loads(manifest)
+    data["kernels"] = [kernel for kernel in data["kernels"] if kernel["entry"] == "decode_plan"]
+    data["workspaces"], data["predicted_bytes"] = [], []
+    data["operands"] = [operand for operand in data["operands"] if operand["role"] == "input"]
+    data["operands"].append({"name": "worklist", "role": "output", "dtype": "i32", "shape": [1 + batches * splits]})
+    data["operands"].append({"name": "output", "role": "inout", "dtype": "f16", "shape": ["B0", HEADS, 1, D]})
+    for parameter in data["kernels"][0]["parameters"]:
+        if parameter.pop("workspace", None):
+            parameter["operand"] = "worklist"
+    return json.dumps(data)
+
+
+def check_list():
+    rng = np.random.default_rng(1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        ptx = compile_decode(folder, "sm_80", "plan")
+        manifest = (folder / "plan.json").read_text()
+        for trial in range(24):
+            batches, keys = (int(rng.integers(1, 80)), int(rng.integers(1, 400))) if trial else (33, 1)
+            splits = -(-keys // SPLIT)
+            lengths = random_lengths(rng, batches, keys)
+            if trial % 5 == 4:  # what lengths should not be
+                lengths[rng.integers(0, batches)] = rng.choice([-1, -(2**31), 2**31 - 1])
+            (folder / "plan.json").write_text(plan_alone(manifest, batches, splits))
+            q, k = np.zeros((batches, HEADS, 1, D), np.float16), np.zeros((batches, KEY_HEADS, keys, D), np.float16)
+            worklist, _ = simulate(ptx, folder, [q, k, k, lengths, q])
+            lengths = np.clip(lengths.astype(np.int64), 0, splits * SPLIT)
+            count, items = int(worklist[0]), worklist[1 : 1 + worklist[0]]
+            expected = [b * splits + s for b, n in enumerate(lengths) for s in range(max(-(-n // SPLIT), 1))]
+            assert count == len(expected) and sorted(items) == expected, (trial, count, len(expected))
+            payload = np.clip(lengths[items // splits] - items % splits * SPLIT, 0, SPLIT)
+            assert (np.diff(payload) <= 0).all(), (trial, payload)
+            for ctas in (1, 7, 132):
+                loads = [payload[cta::ctas].sum() for cta in range(ctas)]
+                assert max(loads) - min(loads) <= SPLIT, (trial, ctas, loads)
+
+
+def check_replay():
+    """Eight rounds of one launch, down to all sequences empty and up to all of them full."""
+    rng = np.random.default_rng(2)
+    batches, keys = 6, 150
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        kernels = [compile_decode(folder, "sm_90a", balance) for balance in ("plan", "grid")]
+        q, k, v = (rng.standard_normal((batches, h, m, D)).astype(np.float16) for h, m in [(HEADS, 1), (KEY_HEADS, keys), (KEY_HEADS, keys)])
+        grids = set()
+        for trial in range(8):
+            lengths = random_lengths(rng, batches, keys) if trial > 1 else np.full(batches, trial * keys, np.int32)
+            results = []
+            for ptx in kernels:
+                results.append(simulate(ptx, folder, [q, k, v, lengths], f"--report={folder}/{ptx.stem}.report"))
+            report = json.loads((folder / "plan.report").read_text())
+            grids.add(str([kernel["grid"] for kernel in report["kernels"]]))
+            assert results[0][0].tobytes() == results[1][0].tobytes(), (trial, lengths)
+        assert len(grids) == 1, grids
+        # Each lane of a warp reads: an entry for a split and group of heads, and their number for each CTA.
+        items = int(np.maximum(-(-lengths // SPLIT), 1).sum())
+        worklist = next(w for w in report["workspaces"] if w["name"] == "worklist")
+        assert (worklist["read"], worklist["write"]) == (4 * 32 * (items * KEY_HEADS + 8), 4 * (1 + items)), worklist
+
+
+def check_balance():
+    """Of 32 sequences, by far the longest of which has 1000 keys."""
+    keys, ctas = 1000, 16
+    lengths = np.maximum(keys / np.arange(1, 33), 1).astype(np.int32)
+    np.random.default_rng(3).shuffle(lengths)
+    q, k = np.ones((32, HEADS, 1, D), np.float16), np.ones((32, KEY_HEADS, keys, D), np.float16)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        longest = {}
+        for balance in ("plan", "grid"):
+            _, text = simulate(compile_decode(folder, "sm_80", balance, ctas), folder, [q, k, k, lengths], "--timing")
+            of_kernels = dict(re.findall(r"\n(\w+)\nrole.*?takes ([\d.]+) of the mean", text, re.DOTALL))
+            longest[balance] = float(of_kernels["decode"])
+        print(f"the longest CTA takes {longest['plan']} of the mean with a plan, {longest['grid']} without")
+        assert longest["plan"] <= 1.1 < 1.5 < longest["grid"]
+
+
+if __name__ == "__main__":
+    {"list": check_list, "replay": check_replay, "balance": check_balance}[sys.argv[1]]()
+    print("PASS")
