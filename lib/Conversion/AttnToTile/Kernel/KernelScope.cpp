@@ -10,6 +10,7 @@
 #include "Kernel/RowChains.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/IR/Matchers.h"
