@@ -128,10 +128,10 @@ std::vector<Warp *> allWarps(Cluster &cluster) {
 }
 
 /// Knuth's MMIX generator; the high bits are used.
-u32 nextRandom(Worker &worker) {
-  worker.random =
-      worker.random * 6364136223846793005ull + 1442695040888963407ull;
-  return u32(worker.random >> 33);
+u32 nextRandom(Cluster &cluster) {
+  cluster.random =
+      cluster.random * 6364136223846793005ull + 1442695040888963407ull;
+  return u32(cluster.random >> 33);
 }
 
 struct RoundResult {
@@ -141,17 +141,17 @@ struct RoundResult {
 
 /// Gives every warp a turn; in a random order and with random slices if there
 /// is a seed.
-RoundResult runRound(const std::vector<Warp *> &warps, Worker &worker,
+RoundResult runRound(const std::vector<Warp *> &warps, Cluster &cluster,
                      const Options &options) {
   RoundResult result;
-  size_t first = options.seed ? nextRandom(worker) % warps.size() : 0;
+  size_t first = options.seed ? nextRandom(cluster) % warps.size() : 0;
   for (size_t k = 0; k < warps.size(); ++k) {
     Warp &warp = *warps[(k + first) % warps.size()];
     if (warp.done)
       continue;
     ++result.liveWarps;
     u64 slice =
-        options.seed ? 1 + nextRandom(worker) % options.slice : options.slice;
+        options.seed ? 1 + nextRandom(cluster) % options.slice : options.slice;
     result.used += runWarp(warp, slice);
   }
   return result;
@@ -243,6 +243,7 @@ std::unique_ptr<Cluster> attn::sim::makeCluster(LaunchContext &launch,
                                                 Worker &worker, u64 index) {
   auto cluster = std::make_unique<Cluster>();
   cluster->index = index;
+  cluster->random = launch.options->seed * 0x9E3779B97F4A7C15ull + index + 1;
   u32 numCtas = launch.ctasPerCluster();
   cluster->ctas.resize(numCtas);
   initClocks(launch, *cluster);
@@ -280,7 +281,7 @@ bool attn::sim::runCluster(LaunchContext &launch, Cluster &cluster,
   std::vector<Warp *> warps = allWarps(cluster);
   u64 used = 0;
   for (;;) {
-    RoundResult round = runRound(warps, worker, options);
+    RoundResult round = runRound(warps, cluster, options);
     used += round.used;
     if (!round.liveWarps) {
       finishCluster(cluster);

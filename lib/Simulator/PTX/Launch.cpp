@@ -341,15 +341,13 @@ std::vector<Worker> makeWorkers(LaunchContext &launch) {
   size_t codeSize = launch.program->code.size() + 1;
   std::vector<Worker> workers(count);
   LaunchChain *chain = joinChain(launch);
-  for (size_t k = 0; k < count; ++k) {
-    Worker &worker = workers[k];
+  for (Worker &worker : workers) {
     worker.launch = &launch;
     worker.memory = launch.memory;
     worker.chain = chain;
     worker.traffic.resize(launch.memory->numIds());
     worker.warpCounts.assign(codeSize * launch.warpsPerCta(), 0);
     worker.laneCounts.assign(codeSize, 0);
-    worker.random = launch.options->seed * 0x9E3779B97F4A7C15ull + k + 1;
   }
   return workers;
 }

@@ -188,6 +188,8 @@ struct Cluster {
   /// progress.
   u64 events = 0, lastEvents = 0;
   u32 idleRounds = 0;
+  /// Of its own, so that its schedule does not depend on host threads.
+  u64 random = 1;
 
   /// By warp; empty unless a check needs them. Agents: first the warps.
   std::vector<SyncClock> clocks;
@@ -224,7 +226,6 @@ struct Worker {
   std::vector<TouchedBytes *> touched; // of the chain, by allocation
 
   u64 clock = 0; // instructions, for stamps and %clock
-  u64 random = 1;
 
   // Counters, summed up at the end.
   std::vector<u64> warpCounts; // [warp index][pc]
