@@ -183,10 +183,10 @@ void attn::sim::completeOnMbarrier(Cta &cta, u32 offset, u32 bytes,
 }
 
 bool attn::sim::mbarrierReady(Cta &cta, u32 offset, PhaseTest test) {
-  if (test.passed(readMbarrier(cta, offset).phase))
-    return true;
-  return completeCopiesOn(cta, offset) &&
-         test.passed(readMbarrier(cta, offset).phase);
+  while (!test.passed(readMbarrier(cta, offset).phase))
+    if (!completeCopiesOn(cta, offset))
+      return false;
+  return true;
 }
 
 std::string attn::sim::describeMbarrier(const Cta &cta, u32 offset) {
@@ -249,19 +249,21 @@ void attn::sim::completeCopy(PendingCopy &copy) {
 }
 
 bool attn::sim::completeCopiesOn(Cta &cta, u32 offset) {
-  std::vector<PendingCopy> ready;
   std::vector<PendingCopy> &pending = cta.pendingCopies;
-  for (size_t i = 0; i < pending.size();) {
+  u32 phase = readMbarrier(cta, offset).phase;
+  bool any = false;
+  for (size_t i = 0;
+       i < pending.size() && readMbarrier(cta, offset).phase == phase;) {
     if (pending[i].mbarrier != offset) {
       ++i;
       continue;
     }
-    ready.push_back(std::move(pending[i]));
+    PendingCopy copy = std::move(pending[i]);
     pending.erase(pending.begin() + i);
-  }
-  for (PendingCopy &copy : ready)
     completeCopy(copy);
-  return !ready.empty();
+    any = true;
+  }
+  return any;
 }
 
 void attn::sim::issueCopy(Warp &warp, PendingCopy copy) {
