@@ -308,6 +308,18 @@ static void explainFallback(BackwardSelection &small,
                      formatSeconds(small.getSeconds());
 }
 
+std::string attn::printUnusedFields(const ScheduleOverrides &given) {
+  constexpr std::string_view kUsed[] = {
+      "kind",           "mma",        "tile_m", "tile_n",
+      "tile_d",         "tile_dv",    "stages", "warps",
+      "producer_warps", "chunk_rows", "fused",  "invariance"};
+  std::vector<std::string> unused;
+  for (const std::string &name : given.getNames())
+    if (std::find(std::begin(kUsed), std::end(kUsed), name) == std::end(kUsed))
+      unused.push_back(name);
+  return join(unused, ", ");
+}
+
 Result<BackwardSelection>
 attn::selectBackwardSchedules(const AttentionProblem &problem,
                               const TargetInfo &target,

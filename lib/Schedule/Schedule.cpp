@@ -332,6 +332,13 @@ bool ScheduleOverrides::has(std::string_view name) const {
                      [&](const auto &field) { return field.first == name; });
 }
 
+std::vector<std::string> ScheduleOverrides::getNames() const {
+  std::vector<std::string> names;
+  for (const auto &[name, value] : fields)
+    names.push_back(name);
+  return names;
+}
+
 void ScheduleOverrides::apply(Schedule &schedule) const {
   for (const auto &[name, value] : fields)
     (void)static_cast<bool>(setScheduleField(schedule, name, value));

@@ -210,6 +210,10 @@ static int runSweep(const TargetInfo &target,
 static int runBackward(const AttentionProblem &problem,
                        const TargetInfo &target,
                        const ScheduleOverrides &overrides) {
+  if (std::string unused = printUnusedFields(overrides); !unused.empty())
+    return reportError("expected fields that the kernels of a backward have, "
+                       "got " +
+                       unused);
   Result<BackwardSelection> selection = selectBackwardSchedules(
       problem, target, {overrides, overrides, deterministic});
   if (!selection)

@@ -103,6 +103,10 @@ struct BackwardOverrides {
   bool deterministic = false;
 };
 
+/// "pack_gqa, splits": the fields of `given` that mean nothing to a backward's
+/// kernels. Empty if there are none.
+std::string printUnusedFields(const ScheduleOverrides &given);
+
 /// The fastest schedules that the target can run, with the fields of `given`; a
 /// small cache only where it is clearly faster, unless its kind is given. An
 /// error says why there is none.

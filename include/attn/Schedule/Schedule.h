@@ -185,6 +185,7 @@ public:
 
   bool empty() const { return fields.empty(); }
   bool has(std::string_view name) const;
+  std::vector<std::string> getNames() const;
 
   /// Writes the fields into the schedule.
   void apply(Schedule &schedule) const;

@@ -274,6 +274,12 @@ private:
     if (failed(checkInvariance(op, given.query)) ||
         failed(checkInvariance(op, given.keys)))
       return failure();
+    // The fields may be meant for the forward beside it.
+    for (const ScheduleOverrides &fields : {given.query, given.keys})
+      if (std::string unused = printUnusedFields(fields); !unused.empty()) {
+        op.emitWarning() << "the kernels of a backward have no " << unused;
+        break;
+      }
     if (failed(checkOtherGradients(op, given)))
       return failure();
     if (failed(checkHeadMap(op, given)))

@@ -12,3 +12,7 @@ func.func @f(%q: tensor<1x2x256x64xf16>, %lse: tensor<1x2x256xf32>) -> (tensor<1
       : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16> -> tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>
   return %d#0, %d#1, %d#2 : tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>, tensor<1x2x256x64xf16>
 }
+
+// Fields that it has not, which a forward beside it may have.
+// RUN: attn-opt %s --attn-select-schedule='target=sm_90a schedule="splits=4 stages=2"' -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNUSED
+// UNUSED: warning: the kernels of a backward have no splits
