@@ -248,13 +248,20 @@ void attn::sim::completeCopy(PendingCopy &copy) {
                      copy.doneCycle);
 }
 
+/// False of arrivals alone: those of cp.async and of tcgen05.commit.
+static bool bringsBytes(const PendingCopy &copy) {
+  return copy.kind != PendingCopy::Kind::CpAsyncArrive &&
+         copy.kind != PendingCopy::Kind::TensorCommit;
+}
+
 bool attn::sim::completeCopiesOn(Cta &cta, u32 offset) {
   std::vector<PendingCopy> &pending = cta.pendingCopies;
   u32 phase = readMbarrier(cta, offset).phase;
   bool any = false;
-  for (size_t i = 0;
-       i < pending.size() && readMbarrier(cta, offset).phase == phase;) {
-    if (pending[i].mbarrier != offset) {
+  for (size_t i = 0; i < pending.size();) {
+    bool isLate =
+        bringsBytes(pending[i]) && readMbarrier(cta, offset).phase != phase;
+    if (pending[i].mbarrier != offset || isLate) {
       ++i;
       continue;
     }

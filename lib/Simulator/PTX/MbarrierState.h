@@ -82,8 +82,8 @@ std::string describeMbarrier(const Cta &cta, u32 offset);
 
 /// Lets a copy's data arrive and signals its mbarrier.
 void completeCopy(PendingCopy &copy);
-/// The same for copies in flight on an mbarrier, as far as its phase needs them:
-/// the others are still under way. True if there were any.
+/// The same for copies in flight on an mbarrier, of bytes as far as its phase
+/// needs them: the others are still under way. True if there were any.
 bool completeCopiesOn(Cta &cta, u32 offset);
 /// Queues a copy, or completes it at once without Options::deferAsync.
 void issueCopy(Warp &warp, PendingCopy copy);
