@@ -116,8 +116,7 @@ LogicalResult LinearGradBuilder::check() {
   if (expected.size() == 2 && !isDivisor(op.getScaleValue()))
     return op.emitOpError()
            << "expected a scale from 1e-30 to 1e30, or from -1e30 to -1e-30, "
-              "by "
-              "which the gradient of the final state is divided, got "
+              "by which the gradient of the final state is divided, got "
            << op.getScaleValue();
   std::pair<StringRef, Value> inputs[] = {
       {"query", op.getQuery()}, {"key", op.getKey()}, {"value", op.getValue()}};
