@@ -183,7 +183,8 @@ class DirectKernel(Kernel):
         if call is None:
             if len(self.calls) >= MAX_CALLS:
                 self.calls = {}
-            call = self.calls[key] = Call(self.function, views)
+            # Another thread may have been first: one call is for all, whose shapes the first run finds.
+            call = self.calls.setdefault(key, Call(self.function, views))
         return call
 
     def check_out(self, results: Sequence[Any], arguments: Sequence[ArrayView]) -> list[ArrayView]:

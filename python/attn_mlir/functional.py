@@ -349,7 +349,9 @@ class Call:
         kernel = self.made
         if not isinstance(kernel, DirectKernel) or not all(map(has_contiguous_rows, self.views)):
             return None
-        return prepared.Prepared(kernel, kernel.checked(self.views), self.views, self.arguments[0])
+        call = kernel.checked(self.views)
+        # Another thread may have put a new one in the place of the call that has run.
+        return prepared.Prepared(kernel, call, self.views, self.arguments[0]) if call.shapes else None
 
     def kernel(self, fields: tuple, target: str, flags: tuple, cache: Optional[Cache]) -> tuple[Kernel, list[Traced]]:
         """The kernel, and what of score and mask there is. Functions that are not traced yet are traced in each call:

@@ -9,6 +9,7 @@ import numpy as np
 
 import attn_mlir
 from attn_mlir import mask, cpu
+from attn_mlir.arrays import view_of
 
 
 def unfused(q, k, v, visible):
@@ -44,6 +45,36 @@ class NumPy(unittest.TestCase):
         ids = np.repeat([0, 1, 2], 11).astype(np.int64)
         output = attn_mlir.attention(self.q, self.k, self.v, mask_mod=mask.document(ids), device="sim")
         self.assertLess(np.abs(output - unfused(self.q, self.k, self.v, ids[:, None] == ids)).max(), 4e-3)
+
+    def test_threads_begin_together(self):
+        """Between a call and what is remembered of it another thread may have put one in its place, of which nothing is known yet."""
+        run = cpu.DirectKernel.run
+
+        def run_beside_others(kernel, *arguments):
+            results = run(kernel, *arguments)
+            kernel.calls.clear()
+            return results
+
+        with mock.patch.object(cpu.DirectKernel, "run", run_beside_others):
+            for _ in range(3):
+                output, lse = attn_mlir.attention(self.q[:1, :1], self.k[:1, :1], self.v[:1, :1], return_lse=True)
+                self.assertEqual((output.shape, lse.shape), ((1, 1, 33, 32), (1, 1, 33)))
+
+    def test_calls_of_threads_that_begin_together(self):
+        """The one that is there first is that of all."""
+        views = [view_of(array) for array in (self.q, self.k, self.v)]
+        kernel = object.__new__(cpu.DirectKernel)
+        kernel.function, kernel.calls = None, {}
+
+        def make(function, views):
+            """While it is made, another thread makes one."""
+            with mock.patch.object(cpu, "Call", lambda *_: "first"):
+                kernel.checked(views)
+            return "second"
+
+        with mock.patch.object(cpu, "Call", make):
+            self.assertEqual(kernel.checked(views), "first")
+        self.assertEqual(kernel.checked(views), "first")
 
     def test_few_rows_on_the_cpu(self):
         """Tiles have as few rows; one kernel serves 5 to 16 of them, one 17 to 32, one 33 to 64."""
