@@ -41,5 +41,7 @@ LogicalResult attn::evaluateLinearAttention(Operation *op,
   environment.values[linear.getOutput()] = fromReference(result->output);
   if (linear.getFinalState())
     environment.values[linear.getFinalState()] = fromReference(result->state);
+  if (linear.getStates())
+    environment.values[linear.getStates()] = fromReference(result->states);
   return success();
 }

@@ -94,6 +94,7 @@ getPredictedBytes(LinearAttentionOp op, const TargetInfo &target) {
   add("state", bytes.state, 0);
   add("output", 0, bytes.output);
   add("final_state", 0, bytes.finalState);
+  add("states", 0, bytes.states);
   return predicted;
 }
 

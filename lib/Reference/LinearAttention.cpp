@@ -10,6 +10,7 @@
 #include "AttentionDetail.h"
 
 #include "attn/Reference/Element.h"
+#include "attn/Support/MathExtras.h"
 #include "attn/Support/Parallel.h"
 
 #include <algorithm>
@@ -17,6 +18,9 @@
 
 namespace attn {
 namespace reference {
+
+/// Positions of a chunk, and of an entry of the states.
+static constexpr int64_t kChunk = 64;
 
 namespace {
 /// Computes the heads in `Real`.
@@ -43,7 +47,11 @@ public:
     }
     for (int64_t step = 0; step < dims.queryLength; ++step) {
       int64_t i = getPosition(step);
+      if (isFirstOfChunk(step) && !options.reverse)
+        writeCarried(b, h, step, state);
       decay(state, getDecayBefore(b, h, step));
+      if (isFirstOfChunk(step) && options.reverse)
+        writeCarried(b, h, step, state);
       addKey(b, h, i, state);
       writeRow(b, h, i, multiply(queryRow(b, h, i), state));
     }
@@ -54,11 +62,17 @@ public:
   /// By chunks, whose factors are rounded.
   void multiplyChunks(int64_t b, int64_t h) const {
     State state = getFirstState(b, h);
-    for (int64_t first = 0; first < dims.kvLength; first += kChunk) {
-      int64_t end = std::min(first + kChunk, dims.kvLength);
-      if (!options.full)
+    for (int64_t first = 0; first < dims.kvLength;) {
+      int64_t end = getChunkEnd(first);
+      if (!options.full) {
         writeChunk(b, h, first, end, state);
+        State carried = state;
+        if (options.reverse)
+          decay(carried, getDecayBefore(b, h, first));
+        writeCarried(b, h, first, carried);
+      }
       addChunk(b, h, first, end, state);
+      first = end;
     }
     State factor = roundFactors(query.getType(), state);
     for (int64_t i = 0; options.full && i < dims.queryLength; ++i)
@@ -68,7 +82,6 @@ public:
 
 private:
   using State = std::vector<Real>; ///< [D, Dv]
-  static constexpr int64_t kChunk = 64;
 
   /// The outputs of steps [first, end), before which the state is `state`.
   void writeChunk(int64_t b, int64_t h, int64_t first, int64_t end,
@@ -135,6 +148,17 @@ private:
         state[d * dims.valueDim + e] += decayed * static_cast<Real>(v[e]);
     }
   }
+  /// The step behind the chunk that begins with step `first`; chunks begin at
+  /// multiples of 64 positions.
+  int64_t getChunkEnd(int64_t first) const {
+    int64_t left = dims.kvLength - first;
+    return first + (options.reverse ? (left - 1) % kChunk + 1
+                                    : std::min(left, kChunk));
+  }
+  bool isFirstOfChunk(int64_t step) const {
+    return step == 0 ||
+           getPosition(step) / kChunk != getPosition(step - 1) / kChunk;
+  }
   /// The position that a step takes.
   int64_t getPosition(int64_t step) const {
     return options.reverse ? dims.kvLength - 1 - step : step;
@@ -192,6 +216,14 @@ private:
     std::copy(state.begin(), state.end(),
               result.state.getRow(result.state.offset(b, h, 0, 0)));
   }
+  void writeCarried(int64_t b, int64_t h, int64_t step,
+                    const State &state) const {
+    int64_t chunks = result.states.getShape()[2];
+    int64_t entry = (b * dims.queryHeads + h) * chunks;
+    entry += getPosition(step) / kChunk;
+    std::copy(state.begin(), state.end(),
+              result.states.getRow(entry * dims.headDim * dims.valueDim));
+  }
 
   const Tensor &query, &key, &value;
   const LinearAttentionOptions &options;
@@ -241,11 +273,17 @@ compute(const Tensor &query, const Tensor &key, const Tensor &value,
   if (Status status = check(*dims, options); !status)
     return Error{status.error()};
   constexpr bool isOracle = std::is_same_v<Real, double>;
+  ElementType stateType = isOracle ? ElementType::F64 : ElementType::F32;
+  std::vector<int64_t> states = {
+      dims->batch, dims->queryHeads,
+      options.full ? 0 : ceilDiv(dims->queryLength, kChunk), dims->headDim,
+      dims->valueDim};
   LinearAttentionResult result = {
       Tensor({dims->batch, dims->queryHeads, dims->queryLength, dims->valueDim},
              outputType),
       Tensor({dims->batch, dims->queryHeads, dims->headDim, dims->valueDim},
-             isOracle ? ElementType::F64 : ElementType::F32)};
+             stateType),
+      Tensor(states, stateType)};
   LinearHead<Real> heads(query, key, value, options, *dims, result);
   parallelFor(dims->batch * dims->queryHeads, [&](int64_t head) {
     int64_t b = head / dims->queryHeads, h = head % dims->queryHeads;

@@ -79,6 +79,10 @@ Status checkLinearSchedule(const LinearProblem &problem,
         "expected tile_n to be tile_m, the rows of a chunk, which is " +
         std::to_string(schedule.tileM) + ", got " +
         std::to_string(schedule.tileN)};
+  if (problem.hasStates && schedule.tileM != kStateStride)
+    return Error{"expected tile_m to be " + std::to_string(kStateStride) +
+                 ", the positions that each of the states is carried into, got " +
+                 std::to_string(schedule.tileM)};
   if (Status status = expectMultiple("tile_m", schedule.tileM, kLanes); !status)
     return status;
   if (Status status = expectMultiple("tile_m", schedule.tileM,
@@ -174,6 +178,8 @@ static LinearBytes getBytes(const LinearProblem &problem,
   bytes.output = rows * problem.valueDim * getSizeBytes(problem.outputType);
   bytes.state = problem.hasState ? state : 0;
   bytes.finalState = problem.hasFinalState ? state : 0;
+  if (problem.hasStates)
+    bytes.states = state * ceilDiv(problem.length, kStateStride);
   if (problem.full)
     bytes.factor = heads * problem.headDim * problem.valueDim * inBytes;
   if (problem.decay == LinearProblem::Decay::None)

@@ -42,6 +42,8 @@ std::string LinearProblem::print() const {
     text += " state=1";
   if (hasFinalState)
     text += " final_state=1";
+  if (hasStates)
+    text += " states=1";
   if (full)
     text += " M=" + std::to_string(length) + " full=1";
   if (pass == AttentionPass::Backward)
@@ -85,6 +87,7 @@ std::array<LinearProblem, 3> LinearProblem::getGradients() const {
   if (decay == Decay::Position) {
     dQuery.outputType = dKey.outputType = ElementType::F32;
     dQuery.hasFinalState = hasFinalState;
+    dQuery.hasStates = dKey.hasStates = length > kStateStride / 2;
   }
   return {dQuery, dKey, dValue};
 }
@@ -138,6 +141,7 @@ Result<LinearProblem> LinearProblem::parse(std::string_view text) {
        {"decay", set(setDecay, problem.decay)},
        {"state", set(setBool, problem.hasState)},
        {"final_state", set(setBool, problem.hasFinalState)},
+       {"states", set(setBool, problem.hasStates)},
        {"full", set(setBool, problem.full)},
        {"pass", set(detail::setPass, problem.pass)}};
   if (Status status = applyKeyValues(*fields, setters, "problem"); !status)
@@ -229,6 +233,7 @@ static std::vector<NamedBytes> getNamedBytes(const LinearBytes &bytes) {
           {"output", 0, bytes.output},
           {"state", bytes.state, 0},
           {"final_state", 0, bytes.finalState},
+          {"states", 0, bytes.states},
           {"decay", bytes.decayRead, bytes.decayWritten},
           {"factor", bytes.factor, bytes.factor}};
 }

@@ -41,6 +41,9 @@ struct LinearAttentionOptions {
 struct LinearAttentionResult {
   Tensor output; ///< [B, Hq, M, Dv]
   Tensor state;  ///< [B, Hq, D, Dv]: S after the last position
+  /// [B, Hq, ceil(M / 64), D, Dv]: what is carried into each 64 positions
+  /// (docs/Spec.md); none with `full`.
+  Tensor states;
 };
 
 /// The recurrence in float64. query [B, Hq, M, D], key [B, Hkv, N, D], value

@@ -21,6 +21,10 @@
 
 namespace attn {
 
+/// The positions that each of the states of a linear attention, if they are a
+/// result, is carried into.
+inline constexpr int64_t kStateStride = 64;
+
 /// One linear attention: query [B, Hq, M, D], key [B, Hkv, N, D], value [B,
 /// Hkv, N, Dv], where M = N unless all rows see all keys.
 struct LinearProblem {
@@ -38,6 +42,7 @@ struct LinearProblem {
   Decay decay = Decay::None;
   bool hasState = false;      ///< is read
   bool hasFinalState = false; ///< is written
+  bool hasStates = false;     ///< those carried into 64 positions are written
 
   /// "B=1 Hq=32 Hkv=8 N=8192 D=128 Dv=128 dtype=bf16 decay=head"; states, an
   /// output type of its own, "M=64 full=1" and "pass=backward" where there are.
@@ -55,7 +60,7 @@ struct LinearProblem {
 /// Bytes between L2 and the SMs, exactly, as the kernels load and store them.
 struct LinearBytes {
   int64_t query = 0, key = 0, value = 0, output = 0;
-  int64_t state = 0, finalState = 0;
+  int64_t state = 0, finalState = 0, states = 0;
   /// Log decays and their sums within chunks, which a kernel before writes.
   int64_t decayRead = 0, decayWritten = 0;
   /// The state as a factor, which one kernel writes and another one reads.
@@ -65,7 +70,7 @@ struct LinearBytes {
     return query + key + value + state + decayRead + factor;
   }
   int64_t getWritten() const {
-    return output + finalState + decayWritten + factor;
+    return output + finalState + states + decayWritten + factor;
   }
 };
 

@@ -27,6 +27,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Utils/GenericBuilder.h"
+#include "attn/Schedule/LinearAttention.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -37,7 +38,7 @@ using namespace mlir;
 using namespace attn;
 
 /// Rows of a chunk.
-static constexpr int64_t kChunk = 64;
+static constexpr int64_t kChunk = kStateStride;
 
 namespace {
 using Sizes = SmallVector<OpFoldResult>;
@@ -93,10 +94,12 @@ private:
   Value addWithin(const Chunk &chunk, Value query, const Decays &decays,
                   Value acc);
   Value insertOutput(const Chunk &chunk, Value acc, Value output);
+  Value insertState(const Chunk &chunk, Value state, Value states);
   Value emitNextState(const Chunk &chunk, Value factors, Value state);
   Values emitChunk(const Chunk &chunk, ValueRange carried);
   Values emitChunks(ValueRange at, ValueRange carried);
   Values emitFull(ValueRange at, ValueRange carried);
+  Values createInits();
 
   ImplicitLocOpBuilder b;
   LinearAttentionOp op;
@@ -265,6 +268,18 @@ Value LinearEmitter::insertOutput(const Chunk &chunk, Value acc, Value output) {
       Sizes{chunk.count, width}, Sizes(2, b.getIndexAttr(1)));
 }
 
+/// `state` as the entry of the chunk.
+Value LinearEmitter::insertState(const Chunk &chunk, Value state,
+                                 Value states) {
+  OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
+  Value entry = arith::DivUIOp::create(b, chunk.first, index(kChunk));
+  Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), state);
+  return tensor::InsertSliceOp::create(b, state, states,
+                                       Sizes{entry, zero, zero},
+                                       Sizes{one, sizes[0], sizes[1]},
+                                       Sizes(3, one));
+}
+
 /// `state` and (K * factors)^T V; `factors` may be null.
 Value LinearEmitter::emitNextState(const Chunk &chunk, Value factors,
                                    Value state) {
@@ -277,7 +292,7 @@ Value LinearEmitter::emitNextState(const Chunk &chunk, Value factors,
                       {1, 2}, add);
 }
 
-/// Outputs and state after the chunk.
+/// Outputs, state after the chunk, and the states up to it if they are carried.
 Values LinearEmitter::emitChunk(const Chunk &chunk, ValueRange carried) {
   Value query = slice(op.getQuery(), chunk.at, chunk.first, chunk.count);
   Value state = carried[1];
@@ -291,7 +306,10 @@ Values LinearEmitter::emitChunk(const Chunk &chunk, ValueRange carried) {
   Value decayed = buildGeneric(
       b, state, {{0, 1}}, tensor::EmptyOp::create(b, sizes, type), {0, 1},
       [&](ValueRange args) { return mul(args[0], decays.all); });
-  return {output, emitNextState(chunk, decays.after, decayed)};
+  Values next = {output, emitNextState(chunk, decays.after, decayed)};
+  if (carried.size() > 2)
+    next.push_back(insertState(chunk, state, carried[2]));
+  return next;
 }
 
 //===----------------------------------------------------------------------===//
@@ -328,50 +346,67 @@ Values LinearEmitter::emitFull(ValueRange at, ValueRange carried) {
   return {output[0], state[0]};
 }
 
-Values LinearEmitter::emit() {
+/// What is made, in the order of the results, of which the op may lack some.
+Values LinearEmitter::createInits() {
   Value query = op.getQuery();
   Location loc = b.getLoc();
+  Sizes rows = tensor::getMixedSizes(b, loc, query);
+  OpFoldResult headDim = rows[kHeadDim];
+  rows[kHeadDim] = getDim(b, loc, op.getValue(), kHeadDim);
+  Sizes state = {rows[kBatch], rows[kHead], headDim, rows[kHeadDim]};
+  Values inits = {tensor::EmptyOp::create(b, rows,
+                                          getElementTypeOrSelf(op.getOutput())),
+                  op.getState() ? op.getState() : zeros(state)};
+  if (op.getStates()) {
+    Value chunks = arith::CeilDivUIOp::create(b, size(query, kSequence),
+                                              index(kChunk));
+    state.insert(state.begin() + 2, OpFoldResult(chunks));
+    inits.push_back(tensor::EmptyOp::create(b, state, type));
+  }
+  return inits;
+}
+
+Values LinearEmitter::emit() {
+  Location loc = b.getLoc();
   OpFoldResult one = b.getIndexAttr(1), zero = b.getIndexAttr(0);
-  OpFoldResult batches = getDim(b, loc, query, kBatch),
-               heads = getDim(b, loc, query, kHead),
-               rows = getDim(b, loc, query, kSequence),
-               headDim = getDim(b, loc, query, kHeadDim),
-               width = getDim(b, loc, op.getValue(), kHeadDim);
-  Sizes stateSizes = {batches, heads, headDim, width};
-  Value state = op.getState() ? op.getState() : zeros(stateSizes);
-  Value output = tensor::EmptyOp::create(b, Sizes{batches, heads, rows, width},
-                                         getElementTypeOrSelf(op.getOutput()));
-  auto forall = scf::ForallOp::create(b, ArrayRef<OpFoldResult>{batches, heads},
-                                      ValueRange{output, state},
+  Values inits = createInits();
+  Sizes heads = tensor::getMixedSizes(b, loc, op.getQuery());
+  heads.truncate(2);
+  auto forall = scf::ForallOp::create(b, heads, inits,
                                       /*mapping=*/std::nullopt);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(forall.getTerminator());
-    Values at = forall.getInductionVars();
-    ValueRange shared = forall.getRegionIterArgs();
-    Values head = {
-        slice(shared[0], at, index(0), rows),
-        tensor::ExtractSliceOp::create(
-            b,
-            RankedTensorType::get(
-                {cast<ShapedType>(query.getType()).getDimSize(kHeadDim),
-                 cast<ShapedType>(op.getValue().getType())
-                     .getDimSize(kHeadDim)},
-                type),
-            shared[1], Sizes{at[0], at[1], zero, zero},
-            Sizes{one, one, headDim, width}, Sizes(4, one))};
+    Values at = forall.getInductionVars(), head;
+    // Of each, all but batch and head.
+    SmallVector<std::pair<Sizes, Sizes>> slices;
+    for (auto [init, shared] : llvm::zip(inits, forall.getRegionIterArgs())) {
+      auto given = cast<RankedTensorType>(init.getType());
+      Sizes offsets(given.getRank(), zero);
+      offsets[kBatch] = at[0];
+      offsets[kHead] = at[1];
+      Sizes sizes = tensor::getMixedSizes(b, loc, init);
+      sizes[kBatch] = sizes[kHead] = one;
+      auto type = RankedTensorType::get(given.getShape().drop_front(2),
+                                        given.getElementType());
+      head.push_back(tensor::ExtractSliceOp::create(
+          b, type, shared, offsets, sizes, Sizes(offsets.size(), one)));
+      slices.push_back({offsets, sizes});
+    }
     head = op.getFull() ? emitFull(at, head) : emitChunks(at, head);
     b.setInsertionPointToEnd(forall.getTerminator().getBody());
-    for (auto [part, whole, length] :
-         {std::tuple{head[0], shared[0], rows}, {head[1], shared[1], headDim}})
-      tensor::ParallelInsertSliceOp::create(
-          b, part, whole, Sizes{at[0], at[1], zero, zero},
-          Sizes{one, one, length, width}, Sizes(4, one));
+    for (auto [part, whole, slice] :
+         llvm::zip(head, forall.getRegionIterArgs(), slices))
+      tensor::ParallelInsertSliceOp::create(b, part, whole, slice.first,
+                                            slice.second,
+                                            Sizes(slice.first.size(), one));
   }
+  Value wanted[] = {op.getOutput(), op.getFinalState(), op.getStates()};
   Values results;
-  for (auto [result, made] : llvm::zip(op->getResults(), forall.getResults()))
-    results.push_back(
-        castTensor(b, loc, made, cast<RankedTensorType>(result.getType())));
+  for (auto [result, made] : llvm::zip(wanted, forall.getResults()))
+    if (result)
+      results.push_back(
+          castTensor(b, loc, made, cast<RankedTensorType>(result.getType())));
   return results;
 }
 

@@ -60,6 +60,7 @@ static SmallVector<KernelOperand> getOperands(LinearAttentionOp op) {
   add("state", op.getState(), 1, /*isOutput=*/false);
   add("output", op.getOutput(), 2, /*isOutput=*/true);
   add("final_state", op.getFinalState(), 2, /*isOutput=*/true);
+  add("states", op.getStates(), 2, /*isOutput=*/true);
   return operands;
 }
 

@@ -150,6 +150,7 @@ Value ChunkKernelBuilder::buildNextState(const Tiles &tiles,
 Value ChunkKernelBuilder::buildChunk(Value row, Value state) {
   Tiles tiles = {loadQuery(row), loadKey(row), loadValue(row)};
   Decays decays = loadDecays(row);
+  storeCarried(state, row);
   tile::StoreSharedOp::create(builder, loc, state, stateTile,
                               /*transpose=*/false, /*pairs=*/true);
   gpu::BarrierOp::create(builder, loc);

@@ -177,3 +177,12 @@ void LinearScope::storeState(Value state) {
                           values.lookup(op.getFinalState()),
                           atColumn({batch, head, constant(0)}));
 }
+
+void LinearScope::storeCarried(Value state, Value row) {
+  if (!op.getStates())
+    return;
+  Value chunk =
+      arith::DivUIOp::create(builder, loc, row, constant(kernels.getChunk()));
+  tile::StoreOp::create(builder, loc, state, values.lookup(op.getStates()),
+                        atColumn({batch, head, chunk, constant(0)}));
+}

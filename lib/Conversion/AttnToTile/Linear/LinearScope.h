@@ -56,6 +56,8 @@ protected:
   void storeOutput(mlir::Value acc, mlir::Value row);
   /// The state, if it is a result.
   void storeState(mlir::Value state);
+  /// What is carried into the chunk that begins at `row`, if that is a result.
+  void storeCarried(mlir::Value state, mlir::Value row);
 
   mlir::OpBuilder &builder;
   const LinearKernels &kernels;

@@ -14,6 +14,8 @@
 #include "AttnSyntax.h"
 #include "AttnVerifiers.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+
 using namespace mlir;
 using namespace attn;
 
@@ -36,6 +38,13 @@ LinearAttentionOp::reifyResultShapes(OpBuilder &builder,
   if (getFinalState())
     shapes.push_back(
         {output[kBatch], output[kHead], headDim, output[kHeadDim]});
+  if (getStates()) {
+    AffineExpr chunks = builder.getAffineDimExpr(0).ceilDiv(kStateStride);
+    shapes.push_back({output[kBatch], output[kHead],
+                      affine::makeComposedFoldedAffineApply(
+                          builder, getLoc(), chunks, {output[kSequence]}),
+                      headDim, output[kHeadDim]});
+  }
   return success();
 }
 
@@ -96,7 +105,21 @@ LogicalResult LinearAttentionOp::verify() {
   if (getFull() && (getReverse() || getDecay() || getSlope()))
     return emitOpError() << "expected no reverse, decay or slope with full, "
                             "where no position is before another";
-  return verifyTensor(*this, "the final state", getFinalState(), score, state);
+  if (failed(
+          verifyTensor(*this, "the final state", getFinalState(), score, state)))
+    return failure();
+  // linear_attention_c7
+  if (getFull() && getStates())
+    return emitOpError() << "expected no states with full, which has one state";
+  int64_t chunks = ShapedType::isDynamic(dims.queryRows)
+                       ? ShapedType::kDynamic
+                       : llvm::divideCeil(dims.queryRows, kStateStride);
+  return verifyTensor(*this, "states", getStates(), score,
+                      {state[0],
+                       state[1],
+                       {"ceil(M / 64)", chunks},
+                       state[2],
+                       state[3]});
 }
 
 /// f32 where the cost model has no such type.
@@ -129,6 +152,7 @@ LinearProblem attn::getProblem(LinearAttentionOp op) {
     problem.decay = LinearProblem::Decay::Head;
   problem.hasState = static_cast<bool>(op.getState());
   problem.hasFinalState = static_cast<bool>(op.getFinalState());
+  problem.hasStates = static_cast<bool>(op.getStates());
   return problem;
 }
 

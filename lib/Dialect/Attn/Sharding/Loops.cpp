@@ -49,6 +49,8 @@ public:
       own.push_back(numLoops++);
     tensors.push_back(own);
   }
+  /// A loop of one tensor alone.
+  unsigned addLoop() { return numLoops++; }
   void addScalar(Value value) {
     if (value)
       tensors.push_back({});
@@ -139,6 +141,8 @@ static void add(NestBuilder &nest, LinearAttentionOp op) {
   nest.add(op.getState(), state);
   nest.add(op.getOutput(), output);
   nest.add(op.getFinalState(), state);
+  if (Value states = op.getStates())
+    nest.add(states, {kBatches, kHeads, nest.addLoop(), kHeadDims, kValueDims});
 }
 
 LoopNest sharding::getLoopNest(Operation *op) {

@@ -14,11 +14,16 @@
 //
 // from the gradient of the final state on, divided by scale, to scale times
 // that of the first state. A log decay has what crosses it: with the decays of
-// positions t between those of t - 1 and t,
+// positions t between those of t - 1 and t, for any e > t,
 //
-//   dg[t] = sum over i >= t of (Q[i].dQ[i] - K[i].dK[i]) + <S, R> at the end
+//   dg[t] = sum over i from t to e - 1 of (Q[i].dQ[i] - K[i].dK[i])
+//           + scale <S[e - 1], exp(g[e]) R[e]>
 //
-// and in reverse the opposite of the sum, and <S, R> at the beginning.
+// where the last term is what crosses e. That is the next multiple of 64, whose
+// states are results of dQ and dK: terms that are rounded apart add up over 64
+// positions, as in the kernels of Flash Linear Attention. Over all of a long
+// sequence their errors would be more than what is left. At the end it is
+// <S, R>; in reverse the sum is the opposite, and <S, R> that at the beginning.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,6 +32,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Utils/GenericBuilder.h"
 #include "attn/Dialect/Attn/Utils/ScoreGradients.h"
+#include "attn/Schedule/LinearAttention.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -58,11 +64,12 @@ private:
     Value state;             ///< may be null
     bool goesBack = false;   ///< the other way
     bool isWide = false;     ///< the output is in the type of states
-    bool needsState = false; ///< the final state, too
+    bool needsState = false;  ///< the final state, too
+    bool needsStates = false; ///< those of every 64 positions, too
   };
-  /// The results of one.
+  /// The results of one; states may be null.
   struct Linear {
-    Value output, state;
+    Value output, state, states;
   };
 
   LogicalResult check();
@@ -85,7 +92,10 @@ private:
   Linear attend(const Request &request);
   Value multiplyRows(Value x, Value y);
   Value multiplyStates(Value state, Value gradient);
-  Value sumFromEnd(Value terms, Value end);
+  bool needsStates();
+  Value emitCrossings(const Linear &dQuery, const Linear &dKey);
+  Value selectBehind(ValueRange at, Value last, Value crossings, Value sum);
+  Value sumFromEnd(Value terms, Value crossings, Value end);
   Value sumBatches(Value terms, Value slope);
   Value emitDecayGradient(const Linear &dQuery, const Linear &dKey,
                           Value dState);
@@ -263,13 +273,21 @@ LinearGradBuilder::Linear LinearGradBuilder::attend(const Request &request) {
   if (request.needsState)
     last = RankedTensorType::get(
         {query[kBatch], query[kHead], query[kHeadDim], width}, type);
+  Type states;
+  if (request.needsStates) {
+    int64_t chunks = ShapedType::isDynamic(query[kSequence])
+                         ? ShapedType::kDynamic
+                         : llvm::divideCeil(query[kSequence], kStateStride);
+    states = RankedTensorType::get(
+        {query[kBatch], query[kHead], chunks, query[kHeadDim], width}, type);
+  }
   bool isReverse = !op.getFull() && op.getReverse() != request.goesBack;
   auto made = LinearAttentionOp::create(
-      b, output, last, request.query, request.key, request.value,
+      b, output, last, states, request.query, request.key, request.value,
       get(op.getDecay()), get(op.getSlope()), request.state, isReverse,
       op.getFull(), b.getF64FloatAttr(op.getScaleValue()),
       /*schedule=*/ScheduleAttr());
-  return {made.getOutput(), made.getFinalState()};
+  return {made.getOutput(), made.getFinalState(), made.getStates()};
 }
 
 //===----------------------------------------------------------------------===//
@@ -300,9 +318,67 @@ Value LinearGradBuilder::multiplyStates(Value state, Value gradient) {
                       });
 }
 
-/// [B, Hq, M]: the sums of the terms from a position on, and `end`, [B, Hq],
-/// which may be null.
-Value LinearGradBuilder::sumFromEnd(Value terms, Value end) {
+/// Whether states are asked for: where there is a position 64, and where a chunk
+/// may be shorter than the rows, since states make chunks 64 rows, whose weights
+/// both gradients round alike.
+bool LinearGradBuilder::needsStates() {
+  int64_t rows = AttentionDims::get(op).queryRows;
+  return ShapedType::isDynamic(rows) || rows > kStateStride / 2;
+}
+
+/// [B, Hq, ceil(M / 64)]: what crosses position 64 (c + 1), 0 in the last.
+Value LinearGradBuilder::emitCrossings(const Linear &dQuery,
+                                       const Linear &dKey) {
+  Value before = dQuery.states, after = dKey.states;
+  if (op.getReverse())
+    std::swap(before, after);
+  Location loc = b.getLoc();
+  Sizes sizes = tensor::getMixedSizes(b, loc, before);
+  Value chunks = getValueOrCreateConstantIndexOp(b, loc, sizes[2]);
+  sizes.truncate(3);
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  Value last = arith::SubIOp::create(b, chunks, one);
+  Value scale = number(op.getScaleValue());
+  return buildGeneric(
+      b, after, {{0, 1, 2, 3, 4}}, zeros(sizes), {0, 1, 2},
+      [&](ValueRange args) -> Value {
+        Values at;
+        for (unsigned dim = 0; dim < 5; ++dim)
+          at.push_back(linalg::IndexOp::create(b, dim));
+        Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
+                                             at[2], last);
+        Value next = arith::AddIOp::create(b, at[2], one);
+        at[2] = arith::MinUIOp::create(b, next, last);
+        Value state = tensor::ExtractOp::create(b, before, at);
+        Value product = arith::MulFOp::create(
+            b, scale, arith::MulFOp::create(b, state, args[0]));
+        Value term = arith::SelectOp::create(b, exists, product, number(0));
+        return arith::AddFOp::create(b, args[1], term);
+      });
+}
+
+/// What crosses position i + 1 for `at`, [b, h, i]: of the last of 64 positions
+/// that is known, of others it is `sum`.
+Value LinearGradBuilder::selectBehind(ValueRange at, Value last,
+                                      Value crossings, Value sum) {
+  Value stride = arith::ConstantIndexOp::create(b, kStateStride);
+  Value one = arith::ConstantIndexOp::create(b, 1);
+  Value zero = arith::ConstantIndexOp::create(b, 0);
+  Value chunk = arith::DivUIOp::create(b, at[2], stride);
+  Value crossing =
+      tensor::ExtractOp::create(b, crossings, ValueRange{at[0], at[1], chunk});
+  Value rest = arith::RemUIOp::create(
+      b, arith::AddIOp::create(b, at[2], one), stride);
+  Value isLast = arith::AndIOp::create(
+      b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, zero),
+      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, at[2], last));
+  return arith::SelectOp::create(b, isLast, crossing, sum);
+}
+
+/// [B, Hq, M]: the sums of the terms from a position on up to the next multiple
+/// of 64, and of what crosses that, `crossings`, or at the end `end`, [B, Hq].
+/// Both may be null.
+Value LinearGradBuilder::sumFromEnd(Value terms, Value crossings, Value end) {
   Location loc = b.getLoc();
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, value);
@@ -330,9 +406,13 @@ Value LinearGradBuilder::sumFromEnd(Value terms, Value end) {
               : number(0);
       Values ends = loop(
           kSequence, {state[0], start}, [&](Value step, ValueRange carried) {
-            Value at[] = {batch, head, arith::SubIOp::create(b, last, step)};
+            Value row = arith::SubIOp::create(b, last, step);
+            Value at[] = {batch, head, row};
             Value term = tensor::ExtractOp::create(b, terms, at);
-            Value sum = arith::AddFOp::create(b, carried[1], term);
+            Value behind = carried[1];
+            if (crossings)
+              behind = selectBehind(at, last, crossings, behind);
+            Value sum = arith::AddFOp::create(b, behind, term);
             return Values{tensor::InsertOp::create(b, sum, carried[0], at),
                           sum};
           });
@@ -368,7 +448,10 @@ Value LinearGradBuilder::emitDecayGradient(const Linear &dQuery,
       [&](ValueRange args) -> Value {
         return arith::SubFOp::create(b, args[0], args[1]);
       });
-  Value sums = sumFromEnd(terms, end);
+  Value crossings;
+  if (dQuery.states)
+    crossings = emitCrossings(dQuery, dKey);
+  Value sums = sumFromEnd(terms, crossings, end);
   Value decay = get(op.getDecay() ? op.getDecay() : op.getSlope());
   // Nothing crosses a decay of 0.
   SmallVector<unsigned, 4> of = {0, 1, 2};
@@ -400,6 +483,7 @@ LogicalResult LinearGradBuilder::run() {
         value = get(op.getValue()), state = get(op.getState());
   double scale = op.getScaleValue();
   bool hasDecay = needsGradient(op.getDecay()) || needsGradient(op.getSlope());
+  bool hasStates = hasDecay && needsStates();
   bool needsState = needsGradient(op.getState()) ||
                     (hasDecay && op.getReverse() && op.getState());
   Value last =
@@ -409,13 +493,15 @@ LogicalResult LinearGradBuilder::run() {
                           .value = key,
                           .state = transposeState(state),
                           .isWide = hasDecay,
-                          .needsState = hasDecay && dFinalState});
+                          .needsState = hasDecay && dFinalState,
+                          .needsStates = hasStates});
   Linear dKey = attend({.query = expandHeads(value),
                         .key = dOutput,
                         .value = query,
                         .state = transposeState(last),
                         .goesBack = true,
-                        .isWide = hasDecay || isGrouped});
+                        .isWide = hasDecay || isGrouped,
+                        .needsStates = hasStates});
   Linear dValue = attend({.query = expandHeads(key),
                           .key = query,
                           .value = dOutput,

@@ -10,7 +10,7 @@
 include "attn/Dialect/Attn/IR/AttnOpBase.td"
 
 def LinearAttentionOp : Attn_Op<"linear_attention", [
-    Pure, AttrSizedOperandSegments,
+    Pure, AttrSizedOperandSegments, AttrSizedResultSegments,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>]> {
   let summary = "attention by a recurrence, with decay";
@@ -43,6 +43,12 @@ def LinearAttentionOp : Attn_Op<"linear_attention", [
 
     With these the gradients are linear attentions, too (`--attn-grad`).
 
+    The third result, `states`, [B, Hq, ceil(M / 64), D, Dv], has what is carried
+    into each 64 positions: entry c is S before position 64 c, in reverse
+    exp(g[64 c + 64]) times S of that position; the first, in reverse the last,
+    is `state`. From the states of both ways gradients of decays are made, which
+    would otherwise be differences of sums over all positions.
+
     Grouped heads are as in `attn.attention`, with a state for each query head.
     Feature maps are ops on query and key in front. `scale` defaults to
     1/sqrt(D). `schedule` is chosen by `--attn-select-schedule` for a GPU:
@@ -69,14 +75,15 @@ def LinearAttentionOp : Attn_Op<"linear_attention", [
     OptionalAttr<Attn_ScheduleAttr>:$schedule);
   let results = (outs
     Attn_Tensor<Attn_Float, 4>:$output,
-    Optional<Attn_Tensor<Attn_Acc, 4>>:$finalState);
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$finalState,
+    Optional<Attn_Tensor<Attn_Acc, 5>>:$states);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`reverse` $reverse^)? (`full` $full^)?
     (`decay` `(` $decay^ `:` type($decay) `)`)?
     (`slope` `(` $slope^ `:` type($slope) `)`)?
     (`state` `(` $state^ `:` type($state) `)`)? (custom<Scale>($scale)^)?
     attr-dict `:` type($query) `,` type($key) `,` type($value)
-    `->` type($output) (`,` type($finalState)^)?
+    `->` type($output) (`,` type($finalState)^)? (`states` type($states)^)?
   }];
   let extraClassDeclaration = [{
     /// The scale that holds: the attribute, or 1/sqrt(D).
