@@ -93,6 +93,8 @@ private:
     if (operand.role != OperandRole::Output)
       fail(operand, "not given");
     for (const Extent &extent : operand.shape) {
+      if (!extent.symbol.empty() && problem.symbols.count(extent.symbol) == 0)
+        solveSize(operand, binding.shape.size());
       auto it = problem.symbols.find(extent.symbol);
       if (!extent.symbol.empty() && it == problem.symbols.end())
         fail(operand, "no other operand gives the size " + extent.symbol);
@@ -101,6 +103,38 @@ private:
                                                       : it->second);
     }
     return binding;
+  }
+
+  /// The size of dimension `d` that satisfies the first constraint that names
+  /// it, if that is linear in it and has no other size that is not known.
+  void solveSize(const Operand &operand, size_t d) {
+    std::string name = "dim(" + operand.name + ", " + number(d) + ")";
+    for (const Constraint &constraint : manifest.constraints) {
+      if (constraint.expr.find(name) == std::string::npos)
+        continue;
+      std::optional<int64_t> at0 = evaluateAt(constraint, operand, d, 0),
+                             at1 = evaluateAt(constraint, operand, d, 1);
+      if (!at0 || !at1 || *at0 == *at1)
+        continue;
+      int64_t size = (constraint.equals - *at0) / (*at1 - *at0);
+      if (size >= 0)
+        problem.symbols.emplace(operand.shape[d].symbol, size);
+      return;
+    }
+  }
+
+  /// A constraint where dimension `d` of the operand that is next has `size`.
+  std::optional<int64_t> evaluateAt(const Constraint &constraint,
+                                    const Operand &operand, size_t d,
+                                    int64_t size) {
+    OperandBinding tried;
+    tried.shape.resize(operand.shape.size());
+    tried.shape[d] = size;
+    problem.operands.push_back(std::move(tried));
+    Result<int64_t> value =
+        evaluateInteger(constraint.expr, problem, "constraint");
+    problem.operands.pop_back();
+    return value ? std::optional(*value) : std::nullopt;
   }
 
   std::vector<int64_t> rowMajorStrides(const Operand &operand,

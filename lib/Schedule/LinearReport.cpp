@@ -156,6 +156,8 @@ Result<LinearProblem> LinearProblem::parse(std::string_view text) {
                  " without full=1, got " + std::to_string(problem.length)};
   if (problem.full && problem.decay != LinearProblem::Decay::None)
     return Error{"expected decay=none with full=1"};
+  if (problem.full && problem.hasStates)
+    return Error{"expected no states with full=1, which has one state"};
   problem.queryHeads = heads.value_or(1);
   problem.kvHeads = kvHeads.value_or(problem.queryHeads);
   problem.valueDim = valueDim.value_or(problem.headDim);

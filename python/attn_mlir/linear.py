@@ -27,6 +27,7 @@ def linear_attention(
     reverse: bool = False,
     full: bool = False,
     return_state: bool = False,
+    return_states: bool = False,
     out: Any = None,
     target: Optional[str] = None,
     device: Optional[str] = None,
@@ -47,10 +48,12 @@ def linear_attention(
         it, and `state` is what is behind the last.
       full: all positions see all keys, of which there may be another number: S = state + the sum of all key^T value, without decay.
       return_state: also S after the last position; in reverse, before the first, decayed by that one's.
+      return_states: also [B, Hq, ceil(M / 64), D, Dv], what is carried into each 64 positions (docs/Spec.md); not with full. Gradients of
+        decays are made of it.
       out, target, device, result_dtype, cache: as of `attention`; as a second result in `out`, state may be the one that is given: a
         decoding step updates it in place.
 
-    Returns output [B, Hq, M, Dv], or (output, state), of query's library, without gradients: attn_mlir.torch and attn_mlir.jax have
+    Returns output [B, Hq, M, Dv], or a tuple of output, state and states, as asked for, of query's library, without gradients: attn_mlir.torch and attn_mlir.jax have
     functions that differentiate. Raises as `attention` does.
     """
     arrays = {"query": query, "key": key, "value": value, "decay": decay, "state": state}
@@ -60,11 +63,13 @@ def linear_attention(
     views = {name: view_of(array, name) for name, array in arrays.items()}
     check_arrays({name: views[name] for name in ("query", "key", "value")})
     check_recurrence(views, reverse, full)
+    if full and return_states:
+        raise BindingError("expected no return_states with full, which has one state")
     query_view, value_view = views["query"], views["value"]
     text = module_text(
         Form(query_view.dtype, query_view.shape[3], value_view.shape[3], result_type(query_view, result_dtype)),
         len(views["decay"].shape) if decay is not None else 0, state is not None, None if scale is None else float(scale),
-        "reverse" if reverse else "full" if full else "", return_state,
+        "reverse" if reverse else "full" if full else "", return_state, return_states,
     )  # fmt: skip
     kernel = compiled(text, target or default_target(views["query"], device), cache)
     if state is not None:
@@ -113,9 +118,9 @@ class Form(NamedTuple):
     result: str
 
 
-def module_text(form: Form, decay_rank: int, has_state: bool, scale: Optional[float], walk: str, returns_state: bool) -> str:
+def module_text(form: Form, decay_rank: int, has_state: bool, scale: Optional[float], walk: str, *returns: bool) -> str:
     """The module; batches, heads and lengths are dynamic. A decay of rank 1 is of heads, of rank 3 of positions, of rank 0 none; `walk` is
-    "", "reverse" or "full"."""
+    "", "reverse" or "full"; `returns` says whether the final state is a result, and the states."""
     number = "f64" if form.dtype == "f64" else "f32"
     q, v, o = (f"tensor<?x?x?x{d}x{t}>" for d, t in ((form.dim, form.dtype), (form.value_dim, form.dtype), (form.value_dim, form.result)))
     types = {"q": q, "k": q, "v": v}
@@ -128,13 +133,14 @@ def module_text(form: Form, decay_rank: int, has_state: bool, scale: Optional[fl
         clauses += f" state(%s : {types['s']})"
     if scale is not None:
         clauses += f" scale({float_text(scale)})"
-    results = [o] + ([f"tensor<?x?x{form.dim}x{form.value_dim}x{number}>"] if returns_state else [])
-    names = ", ".join(("%o", "%e")[: len(results)])
+    kinds = [f"tensor<{'?x' * rank}{form.dim}x{form.value_dim}x{number}>" for rank, wanted in zip((2, 3), returns) if wanted]
+    made = f"{o}{f', {kinds[0]}' if returns[0] else ''}{f' states {kinds[-1]}' if returns[1] else ''}"
+    names = ", ".join(("%o", "%e", "%c")[: 1 + len(kinds)])
     arguments = ", ".join(f"%{name}: {kind}" for name, kind in types.items())
-    listed = ", ".join(results)
+    listed = ", ".join([o, *kinds])
     return (
         f"func.func @linear_attention({arguments}) -> ({listed}) {{\n"
-        f"  {names} = attn.linear_attention %q, %k, %v{clauses} : {q}, {q}, {v} -> {listed}\n"
+        f"  {names} = attn.linear_attention %q, %k, %v{clauses} : {q}, {q}, {v} -> {made}\n"
         f"  return {names} : {listed}\n}}\n"
     )
 

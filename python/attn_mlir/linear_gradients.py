@@ -10,17 +10,20 @@ from typing import Any, Callable, Optional
 
 from .errors import BindingError
 
-#: (query, key, value, state, goes_back, wide, needs_state) -> (output, final state), with the decays and the scale of the forward; back is
-#: the other way, and the output, if wide, in the type of states.
-Attend = Callable[[Any, Any, Any, Optional[Any], bool, bool, bool], tuple[Any, Any]]
+#: (query, key, value, state, goes_back, wide, needs_state, needs_states) -> (output, final state, states), with the decays and the scale of
+#: the forward; back is the other way, and the output, if wide, in the type of states. Of the last no gradient is needed.
+Attend = Callable[[Any, Any, Any, Optional[Any], bool, bool, bool, bool], tuple[Any, Any, Any]]
+#: The positions that each of the states is carried into.
+STRIDE = 64
 
 
 @dataclasses.dataclass(frozen=True)
 class Library:
-    """torch or jax.numpy; `cast` gives an array the type of another one."""
+    """torch or jax.numpy; `cast` gives an array the type of another one, `constant` is an array without gradients."""
 
     functions: Any
     cast: Callable[[Any, Any], Any]
+    constant: Callable[[Any], Any]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,16 +46,20 @@ def gradients(
     state or None."""
     query, key, value, state = inputs.query, inputs.key, inputs.value, inputs.state
     d_first: Any = None
-    if d_state is not None and inputs.scale == 0:
-        raise BindingError("expected a scale other than 0, by which the gradient of the final state is divided")
+    if d_state is not None and not 1e-30 <= abs(inputs.scale) <= 1e30:
+        raise BindingError(
+            "expected a scale from 1e-30 to 1e30, or from -1e30 to -1e-30, by which the gradient of the final state is divided, "
+            f"got {inputs.scale:g}"
+        )
     last = None if d_state is None else d_state / inputs.scale
     grouped = query.shape[1] != key.shape[1]
     keys, values = (expand_heads(library.functions, array, query.shape[1]) for array in (key, value))
     ends_here = decay_gradient and d_state is not None and not inputs.reverse
     begins_here = decay_gradient and state is not None and inputs.reverse
-    d_query, end = attend(d_output, value, key, turned(state), False, decay_gradient, ends_here)
-    d_key, _ = attend(values, d_output, query, turned(last), True, decay_gradient or grouped, False)
-    d_value, begin = attend(keys, query, d_output, last, True, grouped, state_gradient or begins_here)
+    crosses = decay_gradient and query.shape[2] > STRIDE // 2
+    d_query, end, before = attend(d_output, value, key, turned(state), False, decay_gradient, ends_here, crosses)
+    d_key, _, after = attend(values, d_output, query, turned(last), True, decay_gradient or grouped, False, crosses)
+    d_value, begin, _ = attend(keys, query, d_output, last, True, grouped, state_gradient or begins_here, False)
     if state_gradient or begins_here:
         d_first = begin * inputs.scale
     d_decay = None
@@ -62,22 +69,45 @@ def gradients(
             at_end = (turned(end) * d_state).sum((2, 3))
         elif state is not None and begins_here:
             at_end = (state * d_first).sum((2, 3))
-        d_decay = decays(library, inputs, (query * d_query).sum(3) - (keys * d_key).sum(3), at_end)
+        states = ((after, before) if inputs.reverse else (before, after)) if crosses else None
+        d_decay = decays(library, inputs, (query * d_query).sum(3) - (keys * d_key).sum(3), states, at_end)
     return (
         library.cast(d_query, query), *(library.cast(sum_heads(d, like), like) for d, like in ((d_key, key), (d_value, value))),
         d_decay, d_first if state_gradient else None,
     )  # fmt: skip
 
 
-def decays(library: Library, inputs: Inputs, terms: Any, at_end: Optional[Any]) -> Any:
-    """The sums of what crosses a decay; nothing crosses one of 0."""
+def decays(library: Library, inputs: Inputs, terms: Any, states: Optional[tuple[Any, Any]], at_end: Optional[Any]) -> Any:
+    """The sums of what crosses a decay; nothing crosses one of 0. `states` are those carried forward and back."""
     xp = library.functions
-    sums = xp.flip(xp.cumsum(xp.flip(-terms if inputs.reverse else terms, (2,)), 2), (2,))
-    sums = sums if at_end is None else sums + at_end[:, :, None]
     assert inputs.decay is not None
+    terms = -terms if inputs.reverse else terms
+    sums = sums_from_end(xp, terms, 2)
+    sums = sums if at_end is None else sums + at_end[:, :, None]
+    if states is not None:
+        # The value is that of sums of 64 terms, which are more exact; the gradient, which has no states, that of the long sums.
+        before, after = map(library.constant, states)
+        crossing = inputs.scale * (before[:, :, 1:] * after[:, :, :-1]).sum((3, 4))
+        last = xp.zeros_like(sums[:, :, :1]) if at_end is None else at_end[:, :, None]
+        near = sums_of_chunks(xp, library.constant(terms), xp.concatenate([crossing, library.constant(last)], 2))
+        sums = sums + library.constant(near - sums)
     logs = inputs.decay[None, :, None] if inputs.decay.ndim == 1 else inputs.decay
     sums = xp.where(logs == -math.inf, 0.0, sums)
     return sums.sum((0, 2)) if inputs.decay.ndim == 1 else sums
+
+
+def sums_from_end(xp: Any, terms: Any, axis: int) -> Any:
+    return xp.flip(xp.cumsum(xp.flip(terms, (axis,)), axis), (axis,))
+
+
+def sums_of_chunks(xp: Any, terms: Any, behind: Any) -> Any:
+    """[B, Hq, M]: of each position the sum to the end of its 64, and what is `behind` them, [B, Hq, ceil(M / 64)]."""
+    batch, heads, rows = terms.shape
+    chunks = behind.shape[2]
+    padding = xp.broadcast_to(xp.zeros_like(terms[:, :, :1]), (batch, heads, chunks * STRIDE - rows))
+    padded = xp.concatenate([terms, padding], 2)
+    sums = sums_from_end(xp, padded.reshape(batch, heads, chunks, STRIDE), 3) + behind[..., None]
+    return sums.reshape(batch, heads, chunks * STRIDE)[:, :, :rows]
 
 
 def turned(state: Any) -> Any:

@@ -23,7 +23,7 @@ def add_gradients(path, *options):
 def write_linear(rng, folder, gradients=False):
     """A linear attention, or its gradients: the module's path, and arguments of attn-run."""
     sizes, score = draw_sizes(rng), "f32"
-    sizes["M"] = rng.choice([0, 63, 64, 65, 130, 200] + [1, 2] * (not gradients))  # of a row or two roundings decide
+    sizes["M"] = rng.choice([0, 33, 63, 64, 65, 130, 200, 500] + [1, 2] * (not gradients))  # of a row or two roundings decide
     direction = rng.choice(["", "", " reverse", " full"])
     keys = "N" if direction == " full" else "M"
     is_static, dtype = rng.random() < 0.3, rng.choice(["f16", "bf16", "f16", "bf16", "f32"])
@@ -61,9 +61,14 @@ def write_linear(rng, folder, gradients=False):
         clauses += f" scale({rng.choice(['0.5', '-1.0'] + ['0.0'] * (not gradients))})"
     has_final = rng.random() < 0.5
     results = [output] + [state] * has_final
-    names = "%o#0, %o#1" if has_final else "%o"
-    text = f"func.func @attention({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{before}  %o{':2' if has_final else ''} = attn.linear_attention %q, %k, %v{direction}"
-    text += f"{clauses} : {', '.join(types)} -> {', '.join(results)}\n  return {names} : {', '.join(results)}\n}}\n"
+    made = ", ".join(results)
+    if keys == "M" and not gradients and rng.random() < 0.3:
+        sizes["C"] = -(-sizes["M"] // 64)
+        results.append(make(("B", "Hq", "C", "D", "Dv"), score))
+        made += f" states {results[-1]}"
+    names = ", ".join(f"%o#{i}" for i in range(len(results)))
+    text = f"func.func @attention({', '.join(arguments)}) -> ({', '.join(results)}) {{\n{before}  %o:{len(results)} = attn.linear_attention %q, %k, %v{direction}"
+    text += f"{clauses} : {', '.join(types)} -> {made}\n  return {names} : {', '.join(results)}\n}}\n"
     path = Path(folder, "case.mlir")
     path.write_text(text)
     command = [f"--random={rng.randrange(100)}", f"--function=attention{'_grad' if gradients else ''}", *inputs]

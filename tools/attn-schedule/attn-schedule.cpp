@@ -52,8 +52,8 @@ static cl::opt<std::string> problemText(
         "full, causal, window:SIZE, local:LEFT,RIGHT; then *DENSITY, "
         "@top_left.\nOf a linear attention: 'algorithm=linear B=1 Hq=32 "
         "N=8192 D=128 decay=head', with decay\nnone, position or head, "
-        "state, final_state, full and pass; with the length from which on\n"
-        "it is faster than softmax"));
+        "state, final_state, states, full and pass; with the length from "
+        "which\non it is faster than softmax"));
 static cl::opt<std::string>
     targetName("target", cl::cat(inputOptions), cl::value_desc("name"),
                cl::init("sm_90a"),

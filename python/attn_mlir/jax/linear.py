@@ -15,11 +15,11 @@ from jax import Array
 
 from .. import checks, linear
 from ..arrays import StreamArray
-from ..linear_gradients import Inputs, Library, gradients
+from ..linear_gradients import STRIDE, Inputs, Library, gradients
 from . import ffi
 from .attention import spec_of
 
-LIBRARY = Library(jnp, lambda array, like: array.astype(like.dtype))
+LIBRARY = Library(jnp, lambda array, like: array.astype(like.dtype), jax.lax.stop_gradient)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Options:
     full: bool = False
     result_dtype: Optional[str] = None
     return_state: bool = False
+    return_states: bool = False
     target: Optional[str] = None
 
 
@@ -59,9 +60,8 @@ def linear_attention(
     checks.check_scale(scale)
     linear.check_recurrence(views, reverse, full)
     scale = 1 / math.sqrt(query.shape[3]) if scale is None else float(scale)
-    output, last = differentiable(
-        query, key, value, decay, state, Options(scale, reverse, full, None, return_state, target)
-    )  # fmt: skip
+    options = Options(scale, reverse, full, None, return_state, target=target)
+    output, last, _ = differentiable(query, key, value, decay, state, options)
     return (output, last) if return_state else output
 
 
@@ -75,18 +75,21 @@ ffi.register(LINEAR, run)
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(5,))
 def differentiable(query, key, value, decay, state, options: Options):
-    """Output and final state, None unless asked for."""
+    """Output, final state and states, None unless asked for; by states there is no gradient."""
     number = "float64" if query.dtype == np.float64 else "float32"
     dtype = number if options.result_dtype else query.dtype
     results = [jax.ShapeDtypeStruct((*query.shape[:3], value.shape[3]), dtype)]
     if options.return_state:
         results.append(jax.ShapeDtypeStruct((*query.shape[:2], query.shape[3], value.shape[3]), number))
+    if options.return_states:
+        chunks = -(-query.shape[2] // STRIDE)
+        results.append(jax.ShapeDtypeStruct((*query.shape[:2], chunks, query.shape[3], value.shape[3]), number))
     arrays = {"query": query, "key": key, "value": value, "decay": decay, "state": state}
     given = {name: array for name, array in arrays.items() if array is not None}
     made = ffi.call(
         LINEAR, tuple(results), *given.values(), options={"names": list(given), "options": dataclasses.asdict(options)}
     )  # fmt: skip
-    return made[0], made[1] if options.return_state else None
+    return made[0], made[1] if options.return_state else None, made[-1] if options.return_states else None
 
 
 def forward(query, key, value, decay, state, options: Options):
@@ -95,13 +98,14 @@ def forward(query, key, value, decay, state, options: Options):
 
 def backward(options: Options, saved, given):
     query, key, value, decay, state = saved
-    d_output, d_state = given
+    d_output, d_state, _ = given
     wide = "f64" if query.dtype == np.float64 else "f32"
 
-    def attend(q, k, v, first, goes_back, is_wide, needs_state):
+    def attend(q, k, v, first, goes_back, is_wide, needs_state, needs_states):
         reverse = not options.full and options.reverse != goes_back
-        change = {"reverse": reverse, "result_dtype": wide if is_wide else None, "return_state": needs_state}
-        return differentiable(q, k, v, decay, first, dataclasses.replace(options, **change))
+        change = {"reverse": reverse, "result_dtype": wide if is_wide else None}
+        returns = {"return_state": needs_state, "return_states": needs_states}
+        return differentiable(q, k, v, decay, first, dataclasses.replace(options, **change, **returns))
 
     inputs = Inputs(query, key, value, decay, state, options.scale, options.reverse)
     return gradients(

@@ -23,3 +23,12 @@ func.func @rows(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }
+
+// -----
+
+func.func @states(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x1x64x64xf32> {
+  // expected-error @below {{expected tile_m to be 64, the positions that each of the states is carried into, got 32}}
+  %o, %s = attn.linear_attention %q, %q, %q {schedule = #attn.schedule<kind = "chunks", tile_m = 32, tile_n = 32, tile_dv = 64, warps = 2, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16> states tensor<1x1x1x64x64xf32>
+  return %s : tensor<1x1x1x64x64xf32>
+}

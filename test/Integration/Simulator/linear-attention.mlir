@@ -3,6 +3,11 @@
 // RUN: attn-run %s --function=continued --shape B=1,Hq=2,Hkv=1,M=70,B1=1,Hq1=2,Hkv1=1,M1=33 --device=sim:sm_90a --random=2 --seed=3 --verify | FileCheck %s
 // RUN: attn-run %s --function=same --shape B=1,Hq=2,M=100 --device=sim:sm_80 --random=3 --verify | FileCheck %s
 // RUN: attn-run %s --function=same --shape B=2,Hq=2,M=0 --device=sim:sm_80 --random=4 --verify | FileCheck %s
+// RUN: attn-run %s --function=states --shape B=1,Hq=2,Hkv=1,M=150 --device=sim:sm_80 --random=5 --verify | FileCheck %s
+// RUN: attn-run %s --function=states --shape B=1,Hq=2,Hkv=1,M=64 --device=sim:sm_90a --random=6 --verify | FileCheck %s
+// RUN: attn-run %s --function=states --shape B=1,Hq=2,Hkv=1,M=150 --device=cpu --random=7 --verify | FileCheck %s
+// RUN: attn-run %s --function=carried --shape B=1,Hq=2,Hkv=1,M=150 --device=sim:sm_80 --random=5 --verify | FileCheck %s
+// RUN: attn-run %s --function=carried --shape B=1,Hq=2,Hkv=1,M=150 --device=cpu --random=5 --verify | FileCheck %s
 // CHECK: verify: PASS
 
 !q = tensor<?x?x?x32xf16>
@@ -18,4 +23,22 @@ func.func @continued(%q: !q, %k: !q, %v: !q, %q1: !q, %k1: !q, %v1: !q) -> (!o, 
 func.func @same(%q: !q) -> !o {
   %o = attn.linear_attention %q, %q, %q : !q, !q, !q -> !o
   return %o : !o
+}
+
+// The states carried into every 64 positions, a head dim that no tile has among their sizes.
+func.func @states(%q: tensor<?x?x?x24xf16>, %k: tensor<?x?x?x24xf16>, %v: tensor<?x?x?x40xf16>, %s: tensor<?x?x24x40xf32>) -> (tensor<?x?x?x40xf16>, tensor<?x?x?x24x40xf32>) {
+  %decay = arith.constant dense<-0.1> : tensor<2xf32>
+  %h = tensor.cast %decay : tensor<2xf32> to tensor<?xf32>
+  %o, %c = attn.linear_attention %q, %k, %v slope(%h : tensor<?xf32>) state(%s : tensor<?x?x24x40xf32>)
+      : tensor<?x?x?x24xf16>, tensor<?x?x?x24xf16>, tensor<?x?x?x40xf16> -> tensor<?x?x?x40xf16> states tensor<?x?x?x24x40xf32>
+  return %o, %c : tensor<?x?x?x40xf16>, tensor<?x?x?x24x40xf32>
+}
+
+// The states carried into every 64 positions, in reverse those behind them.
+func.func @carried(%q: tensor<?x?x?x24xf16>, %k: tensor<?x?x?x24xf16>, %v: tensor<?x?x?x40xf16>, %s: tensor<?x?x24x40xf32>) -> (tensor<?x?x?x40xf16>, tensor<?x?x?x24x40xf32>) {
+  %decay = arith.constant dense<-0.1> : tensor<2xf32>
+  %h = tensor.cast %decay : tensor<2xf32> to tensor<?xf32>
+  %o, %c = attn.linear_attention %q, %k, %v reverse slope(%h : tensor<?xf32>) state(%s : tensor<?x?x24x40xf32>)
+      : tensor<?x?x?x24xf16>, tensor<?x?x?x24xf16>, tensor<?x?x?x40xf16> -> tensor<?x?x?x40xf16> states tensor<?x?x?x24x40xf32>
+  return %o, %c : tensor<?x?x?x40xf16>, tensor<?x?x?x24x40xf32>
 }

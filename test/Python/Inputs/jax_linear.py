@@ -14,7 +14,7 @@ from attn_mlir import BindingError
 from attn_mlir.jax import linear_attention
 
 generator = np.random.default_rng(2)
-B, HQ, HKV, M, D, DV = 2, 4, 2, 9, 4, 3
+B, HQ, HKV, M, D, DV = 2, 4, 2, 70, 4, 3
 
 
 def randn(*shape):
@@ -85,7 +85,7 @@ class Linear(unittest.TestCase):
         self.near(each, expected)
 
     def test_messages(self):
-        with self.assertRaisesRegex(BindingError, "key: expected 9 positions, those of query, got 5"):
+        with self.assertRaisesRegex(BindingError, "key: expected 70 positions, those of query, got 5"):
             linear_attention(self.q, self.k[:, :, :5], self.v[:, :, :5])
         with self.assertRaisesRegex(BindingError, "expected no reverse with full"):
             linear_attention(self.q, self.k, self.v, full=True, reverse=True)

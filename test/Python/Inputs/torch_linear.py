@@ -84,6 +84,14 @@ class Linear(unittest.TestCase):
         self.assertTrue(torch.autograd.gradcheck(run, (q, k, v, decay, state)))
         self.assertTrue(torch.autograd.gradgradcheck(run, (q, k, v, decay, state)))
 
+    def test_second_derivatives_of_long_sums(self):
+        """Of more positions than are summed up at once."""
+        q, k, v = (torch.randn(1, 1, 70, 2, dtype=torch.float64, requires_grad=True) for _ in range(3))
+        for reverse in (False, True):
+            decay = (-torch.rand(1, 1, 70, dtype=torch.float64)).requires_grad_()
+            run = lambda q, k, v, decay: linear_attention(q, k, v, decay=decay, reverse=reverse)  # noqa: E731, B023
+            self.assertTrue(torch.autograd.gradgradcheck(run, (q, k, v, decay), fast_mode=True))
+
     def test_output_alone(self):
         """No gradient of the final state; what needs none has none; -inf forgets."""
         q, k, v, _, _ = self.inputs(torch.float64)
@@ -115,7 +123,7 @@ class Linear(unittest.TestCase):
         expected = linear_attention(q, k, v, state=state)
         compiled = torch.compile(linear_attention, backend="aot_eager", fullgraph=True)
         self.assertTrue(torch.equal(compiled(q, k, v, state=state), expected))
-        torch.library.opcheck(linear_attention_op, (q, k, v, None, state, 0.5, False, False, True, True))
+        torch.library.opcheck(linear_attention_op, (q, k, v, None, state, 0.5, False, False, True, True, True))
 
     def test_func(self):
         q, k, v, _, _ = self.inputs(torch.float32)

@@ -43,6 +43,27 @@ TEST_F(Binding, InfersTheOutput) {
             (std::vector<int64_t>{307200, 38400, 128, 1}));
 }
 
+/// A size that only the output has follows from the constraint that names it.
+TEST_F(Binding, SolvesASizeOfTheOutput) {
+  manifest.operands[2].shape[3] = {0, "chunks"};
+  EXPECT_EQ(bindError(),
+            "operand output: no other operand gives the size chunks");
+  manifest.constraints.push_back(
+      {"2 * dim(output, 3) - ceildiv(M, 64)", 1, "expected chunks"});
+  Result<BoundProblem> problem = bindOperands(manifest, operands);
+  ASSERT_TRUE(bool(problem)) << problem.error();
+  EXPECT_EQ(problem->operands[2].shape, (std::vector<int64_t>{2, 8, 300, 3}));
+  manifest.constraints.back().equals = 2; // of which 5 is no even number
+  EXPECT_EQ(bindError(), "expected chunks: expected 2 * dim(output, 3) - "
+                         "ceildiv(M, 64) to be 2, got 1");
+  manifest.constraints.back().equals = -8;
+  EXPECT_EQ(bindError(),
+            "operand output: no other operand gives the size chunks");
+  manifest.constraints.back().expr = "mod(dim(output, 3), 1)";
+  EXPECT_EQ(bindError(),
+            "operand output: no other operand gives the size chunks");
+}
+
 TEST_F(Binding, ResolvesTheLaunch) {
   Result<BoundProblem> problem = bindOperands(manifest, operands);
   ASSERT_TRUE(bool(problem));

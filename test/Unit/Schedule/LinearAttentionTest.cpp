@@ -27,7 +27,8 @@ static LinearSelection select(const LinearProblem &problem,
 /// Q and K are read by each slice of columns, V once; states are f32.
 TEST(LinearAttention, CountsBytes) {
   LinearProblem problem = parse("algorithm=linear B=2 H=3 N=1000 D=64 Dv=96 "
-                                "dtype=f16 state=1 final_state=1 decay=head");
+                                "dtype=f16 state=1 final_state=1 states=1 "
+                                "decay=head");
   LinearBytes bytes =
       select(problem, "tile_m=64 tile_dv=32 warps=4").cost.bytes;
   EXPECT_EQ(bytes.query, 6 * 1000 * 64 * 3 * 2);
@@ -36,6 +37,7 @@ TEST(LinearAttention, CountsBytes) {
   EXPECT_EQ(bytes.output, bytes.value);
   EXPECT_EQ(bytes.state, 6 * 64 * 96 * 4);
   EXPECT_EQ(bytes.finalState, bytes.state);
+  EXPECT_EQ(bytes.states, 16 * bytes.state);
   EXPECT_EQ(bytes.decayWritten, 6 * 1024 * 4);
   EXPECT_EQ(bytes.decayRead, (1 + 2 * 3) * 6 * 1024 * 4);
   problem.decay = LinearProblem::Decay::None;

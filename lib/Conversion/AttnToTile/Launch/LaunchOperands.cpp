@@ -146,6 +146,8 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
     return {"Hq"};
   if (name == "state" || name == "final_state")
     return {"B", "Hq", "D", "Dv"};
+  if (name == "states")
+    return {"B", "Hq", "states", "D", "Dv"};
   if (std::optional<SmallVector<std::string>> names = getAppendDims(operand))
     return *names;
   SmallVector<std::string> names;

@@ -114,6 +114,11 @@ static void buildProgram(OpBuilder &builder, const LinearKernels &kernels,
     // linear_attention_c2, where the verifier could not check it.
     program.addConstraint(rows - program.dim("key", kSequence),
                           "expected as many keys as queries");
+    // linear_attention_c7
+    if (op.getStates())
+      program.addConstraint(program.dim("states", 2) -
+                                rows.ceilDiv(kStateStride),
+                            "expected states of every 64 positions");
     if (kernels.workspace) {
       program.addWorkspace(*kernels.workspace,
                            {batches, heads, rows.alignTo(kernels.getChunk())});

@@ -117,3 +117,23 @@ func.func @f(%q: tensor<2x4x8x32xf16>, %k: tensor<2x2x9x32xf16>, %v: tensor<2x2x
       : tensor<2x4x8x32xf16>, tensor<2x2x9x32xf16>, tensor<2x2x9x24xf16> -> tensor<2x4x8x24xf16>
   return
 }
+
+// -----
+
+// linear_attention_c7
+func.func @f(%q: tensor<1x4x130x32xf16>) {
+  // expected-error @+1 {{expected states dimension ceil(M / 64) to be 3 as in the inputs, got 2}}
+  %o, %s = attn.linear_attention %q, %q, %q
+      : tensor<1x4x130x32xf16>, tensor<1x4x130x32xf16>, tensor<1x4x130x32xf16> -> tensor<1x4x130x32xf16> states tensor<1x4x2x32x32xf32>
+  return
+}
+
+// -----
+
+// linear_attention_c7
+func.func @f(%q: tensor<1x4x130x32xf16>) {
+  // expected-error @+1 {{expected no states with full, which has one state}}
+  %o, %s = attn.linear_attention %q, %q, %q full
+      : tensor<1x4x130x32xf16>, tensor<1x4x130x32xf16>, tensor<1x4x130x32xf16> -> tensor<1x4x130x32xf16> states tensor<1x4x3x32x32xf32>
+  return
+}

@@ -28,3 +28,14 @@ func.func @walks(%q: tensor<1x4x8x32xf16>, %k: tensor<1x2x9x32xf16>, %slope: ten
       : tensor<1x4x8x32xf16>, tensor<1x2x9x32xf16>, tensor<1x2x9x32xf16> -> tensor<1x4x8x32xf16>
   return %r, %f : tensor<1x4x8x32xf16>, tensor<1x4x8x32xf16>
 }
+
+// CHECK-LABEL: @states
+// CHECK: %{{.*}}, %{{.*}} = attn.linear_attention {{.*}} -> tensor<1x4x?x32xf16> states tensor<1x4x?x32x32xf32>
+// CHECK: %{{.*}}, %{{.*}}, %{{.*}} = attn.linear_attention {{.*}} -> tensor<1x4x65x32xf16>, tensor<1x4x32x32xf32> states tensor<1x4x2x32x32xf32>
+func.func @states(%q: tensor<1x4x?x32xf16>, %p: tensor<1x4x65x32xf16>) -> (tensor<1x4x?x32x32xf32>, tensor<1x4x2x32x32xf32>) {
+  %o, %s = attn.linear_attention %q, %q, %q
+      : tensor<1x4x?x32xf16>, tensor<1x4x?x32xf16>, tensor<1x4x?x32xf16> -> tensor<1x4x?x32xf16> states tensor<1x4x?x32x32xf32>
+  %o1, %e1, %s1 = attn.linear_attention %p, %p, %p : tensor<1x4x65x32xf16>, tensor<1x4x65x32xf16>, tensor<1x4x65x32xf16>
+      -> tensor<1x4x65x32xf16>, tensor<1x4x32x32xf32> states tensor<1x4x2x32x32xf32>
+  return %s, %s1 : tensor<1x4x?x32x32xf32>, tensor<1x4x2x32x32xf32>
+}

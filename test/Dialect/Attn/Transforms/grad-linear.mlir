@@ -17,6 +17,12 @@
 // GROUPED: attn.linear_attention %{{.*}}, %[[DO]], %[[Q]] reverse {{.*}} -> tensor<1x4x4x8xf32>
 // GROUPED: attn.linear_attention %{{.*}}, %[[Q]], %[[DO]] reverse {{.*}} -> tensor<1x4x4x8xf32>, tensor<1x4x8x8xf32>
 
+// What crosses every 64th position is known by the states of both ways.
+// RUN: attn-opt %t/slope.mlir --attn-grad | FileCheck %s --check-prefix=SLOPE
+// SLOPE: attn.linear_attention %{{.*}} -> tensor<1x2x130x8xf32> states tensor<1x2x3x8x8xf32>
+// SLOPE: attn.linear_attention %{{.*}} reverse {{.*}} -> tensor<1x2x130x8xf32> states tensor<1x2x3x8x8xf32>
+// SLOPE: attn.linear_attention %{{.*}} reverse {{.*}} -> tensor<1x2x130x8xf16>{{$}}
+
 //--- plain.mlir
 !q = tensor<1x2x4x8xf32>
 func.func @f(%q: !q, %k: !q, %v: !q) -> !q {
@@ -30,5 +36,12 @@ func.func @f(%q: !q, %k: !q, %v: !q) -> !q {
 !s = tensor<1x4x8x8xf32>
 func.func @f(%q: !q, %k: !k, %s: !s) -> !q {
   %o = attn.linear_attention %q, %k, %k state(%s : !s) : !q, !k, !k -> !q
+  return %o : !q
+}
+
+//--- slope.mlir
+!q = tensor<1x2x130x8xf16>
+func.func @f(%q: !q, %k: !q, %v: !q, %s: tensor<2xf32>) -> !q {
+  %o = attn.linear_attention %q, %k, %v slope(%s : tensor<2xf32>) : !q, !q, !q -> !q
   return %o : !q
 }
