@@ -152,8 +152,8 @@ private:
   /// multiples of 64 positions.
   int64_t getChunkEnd(int64_t first) const {
     int64_t left = dims.kvLength - first;
-    return first + (options.reverse ? (left - 1) % kChunk + 1
-                                    : std::min(left, kChunk));
+    return first +
+           (options.reverse ? (left - 1) % kChunk + 1 : std::min(left, kChunk));
   }
   bool isFirstOfChunk(int64_t step) const {
     return step == 0 ||

@@ -80,9 +80,10 @@ Status checkLinearSchedule(const LinearProblem &problem,
         std::to_string(schedule.tileM) + ", got " +
         std::to_string(schedule.tileN)};
   if (problem.hasStates && schedule.tileM != kStateStride)
-    return Error{"expected tile_m to be " + std::to_string(kStateStride) +
-                 ", the positions that each of the states is carried into, got " +
-                 std::to_string(schedule.tileM)};
+    return Error{
+        "expected tile_m to be " + std::to_string(kStateStride) +
+        ", the positions that each of the states is carried into, got " +
+        std::to_string(schedule.tileM)};
   if (Status status = expectMultiple("tile_m", schedule.tileM, kLanes); !status)
     return status;
   if (Status status = expectMultiple("tile_m", schedule.tileM,

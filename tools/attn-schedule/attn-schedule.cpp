@@ -42,18 +42,17 @@ static cl::OptionCategory outputOptions("Output");
 
 static cl::opt<std::string> problemText(
     "problem", cl::cat(inputOptions), cl::value_desc("fields"),
-    cl::desc(
-        "What to compute, e.g. 'B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 "
-        "dtype=bf16 mask=causal'.\nFields: B, H (or Hq, Hkv), M, N, D, "
-        "Dv, dtype, cache, key_page, value_page, out, mask, pass, "
-        "normalization, lse, bias, "
-        "score_mod, "
-        "dropout, shared_kv, tf32.\nMasks: "
-        "full, causal, window:SIZE, local:LEFT,RIGHT; then *DENSITY, "
-        "@top_left.\nOf a linear attention: 'algorithm=linear B=1 Hq=32 "
-        "N=8192 D=128 decay=head', with decay\nnone, position or head, "
-        "state, final_state, states, full and pass; with the length from "
-        "which\non it is faster than softmax"));
+    cl::desc("What to compute, e.g. 'B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 "
+             "dtype=bf16 mask=causal'.\nFields: B, H (or Hq, Hkv), M, N, D, "
+             "Dv, dtype, cache, key_page, value_page, out, mask, pass, "
+             "normalization, lse, bias, "
+             "score_mod, "
+             "dropout, shared_kv, tf32.\nMasks: "
+             "full, causal, window:SIZE, local:LEFT,RIGHT; then *DENSITY, "
+             "@top_left.\nOf a linear attention: 'algorithm=linear B=1 Hq=32 "
+             "N=8192 D=128 decay=head', with decay\nnone, position or head, "
+             "state, final_state, states, full and pass; with the length from "
+             "which\non it is faster than softmax"));
 static cl::opt<std::string>
     targetName("target", cl::cat(inputOptions), cl::value_desc("name"),
                cl::init("sm_90a"),

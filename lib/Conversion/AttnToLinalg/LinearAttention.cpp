@@ -274,10 +274,9 @@ Value LinearEmitter::insertState(const Chunk &chunk, Value state,
   OpFoldResult zero = b.getIndexAttr(0), one = b.getIndexAttr(1);
   Value entry = arith::DivUIOp::create(b, chunk.first, index(kChunk));
   Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), state);
-  return tensor::InsertSliceOp::create(b, state, states,
-                                       Sizes{entry, zero, zero},
-                                       Sizes{one, sizes[0], sizes[1]},
-                                       Sizes(3, one));
+  return tensor::InsertSliceOp::create(
+      b, state, states, Sizes{entry, zero, zero},
+      Sizes{one, sizes[0], sizes[1]}, Sizes(3, one));
 }
 
 /// `state` and (K * factors)^T V; `factors` may be null.
@@ -354,12 +353,12 @@ Values LinearEmitter::createInits() {
   OpFoldResult headDim = rows[kHeadDim];
   rows[kHeadDim] = getDim(b, loc, op.getValue(), kHeadDim);
   Sizes state = {rows[kBatch], rows[kHead], headDim, rows[kHeadDim]};
-  Values inits = {tensor::EmptyOp::create(b, rows,
-                                          getElementTypeOrSelf(op.getOutput())),
-                  op.getState() ? op.getState() : zeros(state)};
+  Values inits = {
+      tensor::EmptyOp::create(b, rows, getElementTypeOrSelf(op.getOutput())),
+      op.getState() ? op.getState() : zeros(state)};
   if (op.getStates()) {
-    Value chunks = arith::CeilDivUIOp::create(b, size(query, kSequence),
-                                              index(kChunk));
+    Value chunks =
+        arith::CeilDivUIOp::create(b, size(query, kSequence), index(kChunk));
     state.insert(state.begin() + 2, OpFoldResult(chunks));
     inits.push_back(tensor::EmptyOp::create(b, state, type));
   }

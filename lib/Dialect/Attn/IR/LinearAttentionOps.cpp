@@ -105,8 +105,8 @@ LogicalResult LinearAttentionOp::verify() {
   if (getFull() && (getReverse() || getDecay() || getSlope()))
     return emitOpError() << "expected no reverse, decay or slope with full, "
                             "where no position is before another";
-  if (failed(
-          verifyTensor(*this, "the final state", getFinalState(), score, state)))
+  if (failed(verifyTensor(*this, "the final state", getFinalState(), score,
+                          state)))
     return failure();
   // linear_attention_c7
   if (getFull() && getStates())
@@ -114,12 +114,9 @@ LogicalResult LinearAttentionOp::verify() {
   int64_t chunks = ShapedType::isDynamic(dims.queryRows)
                        ? ShapedType::kDynamic
                        : llvm::divideCeil(dims.queryRows, kStateStride);
-  return verifyTensor(*this, "states", getStates(), score,
-                      {state[0],
-                       state[1],
-                       {"ceil(M / 64)", chunks},
-                       state[2],
-                       state[3]});
+  return verifyTensor(
+      *this, "states", getStates(), score,
+      {state[0], state[1], {"ceil(M / 64)", chunks}, state[2], state[3]});
 }
 
 /// f32 where the cost model has no such type.

@@ -61,9 +61,9 @@ private:
   /// A linear attention to make, with the decays and the scale of `op`.
   struct Request {
     Value query, key, value;
-    Value state;             ///< may be null
-    bool goesBack = false;   ///< the other way
-    bool isWide = false;     ///< the output is in the type of states
+    Value state;              ///< may be null
+    bool goesBack = false;    ///< the other way
+    bool isWide = false;      ///< the output is in the type of states
     bool needsState = false;  ///< the final state, too
     bool needsStates = false; ///< those of every 64 positions, too
   };
@@ -318,9 +318,9 @@ Value LinearGradBuilder::multiplyStates(Value state, Value gradient) {
                       });
 }
 
-/// Whether states are asked for: where there is a position 64, and where a chunk
-/// may be shorter than the rows, since states make chunks 64 rows, whose weights
-/// both gradients round alike.
+/// Whether states are asked for: where there is a position 64, and where a
+/// chunk may be shorter than the rows, since states make chunks 64 rows, whose
+/// weights both gradients round alike.
 bool LinearGradBuilder::needsStates() {
   int64_t rows = AttentionDims::get(op).queryRows;
   return ShapedType::isDynamic(rows) || rows > kStateStride / 2;
@@ -345,8 +345,8 @@ Value LinearGradBuilder::emitCrossings(const Linear &dQuery,
         Values at;
         for (unsigned dim = 0; dim < 5; ++dim)
           at.push_back(linalg::IndexOp::create(b, dim));
-        Value exists = arith::CmpIOp::create(b, arith::CmpIPredicate::ult,
-                                             at[2], last);
+        Value exists =
+            arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at[2], last);
         Value next = arith::AddIOp::create(b, at[2], one);
         at[2] = arith::MinUIOp::create(b, next, last);
         Value state = tensor::ExtractOp::create(b, before, at);
@@ -367,8 +367,8 @@ Value LinearGradBuilder::selectBehind(ValueRange at, Value last,
   Value chunk = arith::DivUIOp::create(b, at[2], stride);
   Value crossing =
       tensor::ExtractOp::create(b, crossings, ValueRange{at[0], at[1], chunk});
-  Value rest = arith::RemUIOp::create(
-      b, arith::AddIOp::create(b, at[2], one), stride);
+  Value rest =
+      arith::RemUIOp::create(b, arith::AddIOp::create(b, at[2], one), stride);
   Value isLast = arith::AndIOp::create(
       b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, zero),
       arith::CmpIOp::create(b, arith::CmpIPredicate::ne, at[2], last));
