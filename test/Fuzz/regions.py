@@ -13,8 +13,9 @@ class Region:
         self.rng, self.lines, self.indent, self.captures = rng, [], indent, {}
         # What all keys have in common has no gradient.
         self.added = [("B", "N")] if gradients else [("Hq",), ("B", "N"), ("B", "M")]
-        # NaN makes a row's output NaN; of its gradients no more is said.
-        self.selected = ["-1.0e+9", "-3.40282347E+38", "-1.0e+4", "-65504.0", "1.5", "0xFF800000", *([] if gradients else ["0x7FC00000"])]
+        # NaN and what is above all numbers make a row's output NaN; of its gradients no more is said.
+        self.selected = ["-1.0e+9", "-3.40282347E+38", "-1.0e+4", "-65504.0", "1.5", "0xFF800000", "-0.0", "1.0e-45"]
+        self.selected += [] if gradients else ["0x7FC00000", "0x7F800000"]
 
     def add(self, text):
         name = f"%{self.indent}{len(self.lines)}"
@@ -104,7 +105,7 @@ class Region:
             term = self.read(self.rng.choice(self.added), "f32")
             score = self.add(f"arith.addf {score}, {term} : f32")
         elif kind == "cap":
-            cap = self.add(f"arith.constant {self.rng.choice(['5.0', '30.0'])} : f32")
+            cap = self.add(f"arith.constant {self.rng.choice(['5.0', '30.0', '30.0', '1.0e-38', '1.0e-5', '1.0e+16'])} : f32")
             inside = self.add(f"arith.divf {score}, {cap} : f32")
             bent = self.add(f"math.tanh {inside} : f32")
             score = self.add(f"arith.mulf {bent}, {cap} : f32")
@@ -112,14 +113,14 @@ class Region:
             value = self.add(f"arith.constant {self.rng.choice(self.selected)} : f32")
             score = self.add(f"arith.select {self.condition(1)}, {score}, {value} : f32")
         elif kind == "scale":
-            factor = self.add(f"arith.constant {self.rng.choice(['0.5', '-1.25', '2.0'])} : f32")
+            factor = self.add(f"arith.constant {self.rng.choice(['0.5', '-1.25', '2.0', '0.0', '1.0e-45', '-1.0e-30'])} : f32")
             score = self.add(f"arith.mulf {score}, {factor} : f32")
         else:
             distance = self.add("arith.subi %i, %j : index")
             integer = self.add(f"arith.index_cast {distance} : index to i32")
             number = self.add(f"arith.sitofp {integer} : i32 to f32")
             term = self.add(f"math.absf {number} : f32")
-            factor = self.add("arith.constant -0.03125 : f32")
+            factor = self.add(f"arith.constant {self.rng.choice(['-0.03125', '-0.03125', '-1.0e+9', '-3.0e+38', '1.0e-42'])} : f32")
             product = self.add(f"arith.mulf {term}, {factor} : f32")
             score = self.add(f"arith.addf {score}, {product} : f32")
         return score if depth == 0 or self.rng.random() < 0.5 else self.score(score, depth - 1)

@@ -198,10 +198,12 @@ std::string Verifier::makeNotes(const Run &run, size_t number, bool holds) {
              "expected a cache with the new rows, bit for bit; it "
              "differs at " +
              formatIndex(run.changed, run.shape) + "\n";
-  if (!holds && total < kFewElements && runs.size() == 1)
-    notes += prefix + "of " + std::to_string(total) +
-             " elements, whose error beside the unfused one is mostly chance: "
-             "compare both over several inputs by --trials=8\n";
+  if (!holds && run.numNumbers < kFewElements && runs.size() == 1)
+    notes +=
+        prefix + "of " + std::to_string(run.numNumbers) +
+        " elements that are neither 0 nor infinite, whose error beside the "
+        "unfused one is mostly chance: compare both over several inputs by "
+        "--trials=8\n";
   if (!holds && run.stats.worstPosition >= 0)
     notes += prefix + "worst at " +
              formatIndex(run.stats.worstPosition, run.shape) + ": expected " +
@@ -241,8 +243,10 @@ bool Verifier::add(const std::vector<HostTensor> &results,
     run.bound =
         getErrorBound(yardstick, oracle, getLargestOfRank(expectation, oracle));
     run.changed = findChange(results[i], expectation.exact[i]);
-    for (double value : oracle.getValues())
+    for (double value : oracle.getValues()) {
       run.undefined += std::isnan(value);
+      run.numNumbers += std::isfinite(value) && value != 0;
+    }
     if (run.stats.worstPosition >= 0) {
       run.expected = oracle[run.stats.worstPosition];
       run.actual = actual[run.stats.worstPosition];
@@ -306,7 +310,7 @@ bool Verifier::print(const Oracle &oracle) {
     const Run &worst = *std::max_element(
         own.begin(), own.end(),
         [](const Run &a, const Run &b) { return getShare(a) < getShare(b); });
-    bool isFew = own.size() > 1 && worst.numElements < kFewElements;
+    bool isFew = own.size() > 1 && worst.numNumbers < kFewElements;
     bool holds = isFew ? holdsOnTheWhole(own) : worst.bound.holds(worst.stats);
     for (const Run &run : own)
       holds &= run.changed < 0;

@@ -80,6 +80,7 @@ public:
     std::string type;
     std::vector<int64_t> shape;
     int64_t numElements = 0;
+    int64_t numNumbers = 0; ///< neither 0 nor infinite, by the reference
     reference::ErrorStats stats, unfused;
     reference::ErrorBound bound;
     int64_t undefined = 0;           ///< elements that the oracle has as NaN
