@@ -172,6 +172,10 @@ static constexpr int64_t kFewElements = 16;
 /// what the inputs allow on the whole.
 static constexpr double kFewElementsLeeway = 4;
 
+/// With an unfused error of more of the result, as of what nearly cancels, being
+/// within twice of it says little.
+static constexpr double kLargeError = 0.1;
+
 /// The first element with other bits than it is to have; -1 if there is none.
 static int64_t findChange(const HostTensor &actual,
                           const std::optional<HostTensor> &exact) {
@@ -193,6 +197,11 @@ std::string Verifier::makeNotes(const Run &run, size_t number, bool holds) {
     notes += prefix + std::to_string(run.undefined) + " of " +
              std::to_string(total) +
              " reference values are NaN and prove little\n";
+  if (holds && std::isfinite(run.unfused.relNorm) &&
+      run.unfused.relNorm > kLargeError)
+    notes += prefix + "the unfused error is " +
+             std::to_string(std::lround(100 * run.unfused.relNorm)) +
+             "% of the result, by which the rule proves little\n";
   if (run.changed >= 0)
     notes += prefix +
              "expected a cache with the new rows, bit for bit; it "
