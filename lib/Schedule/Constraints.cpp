@@ -173,7 +173,13 @@ void Checker::checkHeadDims() {
   requireValue("tile_d", schedule.tileD, columns,
                "(the padded head dim of a CTA)");
   requireRange("tile_dv", schedule.tileDv, 16, valueDim);
-  if (problem.sharedKV && schedule.clusterD == 1)
+  if (!problem.sharedKV || target.kind == TargetKind::Cpu)
+    return;
+  // Values are panels, of 128 bytes, of the tile of the keys.
+  if (!getFamily(schedule.mma).hasRoles())
+    requireMultiple("tile_dv", schedule.tileDv,
+                    128 / getSizeBytes(problem.elementType));
+  else if (schedule.clusterD == 1)
     requireValue("tile_dv", schedule.tileDv, valueDim,
                  "(K and V are one tensor)");
 }

@@ -149,7 +149,7 @@ Traffic countDvSplitForward(const HeadShape &head, int64_t tileM,
   return Traffic()
       .read(Operand::Query, slices * head.rows * head.headDim)
       .read(Operand::Key, slices * keyRows * head.headDim)
-      .read(Operand::Value, keyRows * head.valueDim)
+      .read(Operand::Value, head.sharedKV ? 0 : keyRows * head.valueDim)
       .write(Operand::Output, head.rows * head.valueDim)
       .write(Operand::Lse, writesLse ? head.rows : 0);
 }

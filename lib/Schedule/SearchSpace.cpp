@@ -209,7 +209,8 @@ std::vector<int64_t> Space::getValueSlices(const Schedule &schedule) const {
   int64_t columns =
       alignUp(ceilDiv(getPaddedValueDim(problem), schedule.clusterD), 16);
   std::vector<int64_t> slices = {columns};
-  bool canSlice = !problem.sharedKV && schedule.clusterD == 1;
+  bool hasRoles = getFamily(schedule.mma).hasRoles();
+  bool canSlice = !(problem.sharedKV && hasRoles) && schedule.clusterD == 1;
   for (int64_t slice : {256, 128, 64})
     if (canSlice && slice < columns)
       slices.push_back(slice);

@@ -249,7 +249,10 @@ PhaseWork TimeModel::getOnePass() const {
       static_cast<double>(schedule.tileD + schedule.tileDv); // of a CTA
   double ctaTiles =
       keyTiles * dvSlices * static_cast<double>(schedule.clusterD);
-  double tileBytes = tileN * columns * keyBytes;
+  double tileBytes = tileN * columns * keyBytes; // as products read them
+  double loadedBytes = tileBytes;
+  if (problem.sharedKV)
+    loadedBytes = tileN * static_cast<double>(schedule.tileD) * keyBytes;
   double queryBytes =
       schedule.queryInRegisters
           ? 0
@@ -263,7 +266,8 @@ PhaseWork TimeModel::getOnePass() const {
       work.scores * (dvSlices * getScoreInstructions() + rescaling) +
       ctaTiles * static_cast<double>(32 * schedule.warps) *
           kInstructionsPerTile;
-  phase.sharedMemoryBytes = ctaTiles * ((1 + readers) * tileBytes + queryBytes);
+  phase.sharedMemoryBytes =
+      ctaTiles * (loadedBytes + readers * tileBytes + queryBytes);
   if (transposesV)
     phase.sharedMemoryBytes += ctaTiles * 2 * tileN *
                                static_cast<double>(schedule.tileDv) *
@@ -292,7 +296,7 @@ PhaseWork TimeModel::getOnePass() const {
       std::max(getBusiestCtas(phase, sms * residentCtas) * average,
                static_cast<double>(work.iterations));
   phase.chainClocks =
-      iterations * hideLoads(chain + target.iterationClocks, tileBytes);
+      iterations * hideLoads(chain + target.iterationClocks, loadedBytes);
   double outputBytes = tileM * static_cast<double>(schedule.tileDv) *
                        static_cast<double>(getSizeBytes(problem.outputType));
   double barriers =

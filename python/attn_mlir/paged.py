@@ -66,7 +66,7 @@ def decode(
         or a chunk of a prompt.
       k_pool, v_pool: [pages, Hkv, page size, D or Dv], of query's type or 8 bits; Hkv divides Hq. Any strides with a contiguous head dim: a cache in NHD
         layout, [pages, page size, Hkv, D], is passed as its transposed view. Any page size.
-        v_pool may be columns of k_pool, as of a latent cache (MLA), which the kernel then reads for both.
+        v_pool may be the first columns of k_pool, as of a latent cache (MLA): a kernel with more than 256 of both in 16 bits reads them once.
       table: [B, columns], i32 or i64: key j of sequence b is row j % page size of page table[b, j // page size] (FlashAttention's
         page_table, vLLM's block_table). Entries of pages without a key are not read.
       lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
@@ -117,10 +117,22 @@ def decode(
     call = Call(query, k_pool, v_pool, None, sink, more, causal, None, soft_cap, scale, window_of(window), None)
     fields += call.result_field(result_dtype)
     check_pages(call.named)
+    if target != "cpu" and head_map is None and is_latent(call.named["key"], call.named["value"]):
+        fields += ("latent", True)
     if rows and target == "cpu":  # a kernel for the CPU would give copies of the pools back
         append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, scales)
     flags = {"allow_tf32": allow_tf32, **flags_of_splits(call.named["key"].shape[2], fixed_split_size, disable_split_kv, invariance, target)}
     return call.run((), fields, target, device, flags, cache, out)
+
+
+def is_latent(key: ArrayView, value: ArrayView) -> bool:
+    """True if a kernel reads values, which are columns of the keys, in the tiles of these: rows of whole panels (128 bytes) of 16-bit numbers,
+    wider than those of a kernel that has a schedule for both."""
+    dims = (key.shape[3], value.shape[3])
+    return (
+        (key.address, key.strides, key.dtype, key.shape[:3]) == (value.address, value.strides, value.dtype, value.shape[:3])
+        and key.dtype in ("f16", "bf16") and dims[1] <= dims[0] > 256 and not any(dim % 64 for dim in dims)
+    )  # fmt: skip
 
 
 def flags_of_splits(page: int, fixed_split_size: Optional[int], disable_split_kv: bool, invariance: str, target: str) -> dict[str, str]:

@@ -33,12 +33,23 @@ class Region:
     captures: tuple[Capture, ...] = ()
 
 
+def latent_lines(pool: str, columns: str) -> list[str]:
+    """%latent: the first columns of the pool of the keys, of these types."""
+    lines, sizes = [], columns.removeprefix("tensor<").split("x")[:4]
+    for d, size in enumerate(sizes):
+        if size == "?":
+            lines += [f"  %latent_dim{d} = arith.constant {d} : index\n", f"  %latent_size{d} = tensor.dim %key, %latent_dim{d} : {pool}\n"]
+            sizes[d] = f"%latent_size{d}"
+    slice = f"%key[0, 0, 0, 0] [{', '.join(sizes)}] [1, 1, 1, 1] : {pool} to {columns}"
+    return [*lines, f"  %latent = tensor.extract_slice {slice}\n"]
+
+
 @dataclasses.dataclass(frozen=True)
 class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `descales` are the ranks of those of 8-bit query, key and value, or of the latter two: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `qk_norm` and `rotary` are what attn_mlir.norms.norm_field and attn_mlir.rotary.rotary_field give, of which the norm is first, and the latter turns no pages; `dropout` is its rate, with which
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; with `latent` the pool of the values is not read, which are the first columns of that of the keys; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `descales` are the ranks of those of 8-bit query, key and value, or of the latter two: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `qk_norm` and `rotary` are what attn_mlir.norms.norm_field and attn_mlir.rotary.rotary_field give, of which the norm is first, and the latter turns no pages; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm); `result_dtype`
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` and `tile_n` are the numbers of rows and keys
@@ -60,6 +71,7 @@ class AttentionProblem:
     bias_dtype: str = "f32"
     sink_dtype: Optional[str] = None
     pages: Optional[tuple[int, str]] = None
+    latent: bool = False
     append: Optional[tuple[int, str, str]] = None
     cache_dtype: Optional[str] = None
     descales: tuple[int, ...] = ()
@@ -130,8 +142,11 @@ class AttentionProblem:
             arguments["key_table"] = table = tensor(("B", "T"), entry)
             pools = [tensor(("P", h, page, dim), stored) for h, dim in zip(sources, (self.head_dim, self.value_dim))]
             arguments.update(zip(("key", "value"), pools))
+            if self.latent:
+                views += latent_lines(*pools)
             for rows_of, view, pool in (("key", key, pools[0]), ("value", value, pools[1])):
                 cache, kind = rows_of + "_cache" * bool(self.append), "pages" if self.head_maps else "rows"
+                cache = "latent" if self.latent and rows_of == "value" else cache
                 views.append(f"  %{rows_of}_{kind} = attn.paged %{cache}[%key_table] : {pool}[{table}] -> {view}\n")
             names = "%query, %key_rows, %value_rows"
         if self.lengths:

@@ -172,8 +172,8 @@ static constexpr int64_t kFewElements = 16;
 /// what the inputs allow on the whole.
 static constexpr double kFewElementsLeeway = 4;
 
-/// With an unfused error of more of the result, as of what nearly cancels, being
-/// within twice of it says little.
+/// With an unfused error of more of the result, as of what nearly cancels,
+/// being within twice of it says little.
 static constexpr double kLargeError = 0.1;
 
 /// The first element with other bits than it is to have; -1 if there is none.

@@ -152,6 +152,21 @@ struct StageLowering : TileOpLowering<StageOp> {
   }
 };
 
+/// A panel has the rows of one swizzle's bytes of columns.
+struct ColumnsLowering : TileOpLowering<ColumnsOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(ColumnsOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    IndexBuilder index(rewriter, op.getLoc());
+    SharedType type = op.getSource().getType();
+    Value bytes = index.mul(index.toI32(adaptor.getColumn().front()),
+                            type.getRows() * type.getElementBytes());
+    rewriter.replaceOp(op, index.offset(adaptor.getSource().front(), bytes));
+    return success();
+  }
+};
+
 struct BarrierLowering : public OpConversionPattern<gpu::BarrierOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult
@@ -264,14 +279,15 @@ void attn::tile::declareSharedMemory(ModuleOp module) {
 
 void attn::tile::populateKernelPatterns(TypeConverter &converter,
                                         RewritePatternSet &patterns) {
-  patterns.add<KernelLowering, ReturnLowering, ExitLowering,
-               AllocLowering<AllocOp>, AllocLowering<AllocMbarrierOp>,
-               StageLowering, BarrierLowering, SubgroupReduceLowering,
-               SpecialRegisterLowering<gpu::ThreadIdOp, NVVM::ThreadIdXOp,
-                                       NVVM::ThreadIdYOp, NVVM::ThreadIdZOp>,
-               SpecialRegisterLowering<gpu::BlockIdOp, NVVM::BlockIdXOp,
-                                       NVVM::BlockIdYOp, NVVM::BlockIdZOp>,
-               SpecialRegisterLowering<gpu::GridDimOp, NVVM::GridDimXOp,
-                                       NVVM::GridDimYOp, NVVM::GridDimZOp>>(
-      converter, patterns.getContext());
+  patterns
+      .add<KernelLowering, ReturnLowering, ExitLowering, AllocLowering<AllocOp>,
+           AllocLowering<AllocMbarrierOp>, StageLowering, ColumnsLowering,
+           BarrierLowering, SubgroupReduceLowering,
+           SpecialRegisterLowering<gpu::ThreadIdOp, NVVM::ThreadIdXOp,
+                                   NVVM::ThreadIdYOp, NVVM::ThreadIdZOp>,
+           SpecialRegisterLowering<gpu::BlockIdOp, NVVM::BlockIdXOp,
+                                   NVVM::BlockIdYOp, NVVM::BlockIdZOp>,
+           SpecialRegisterLowering<gpu::GridDimOp, NVVM::GridDimXOp,
+                                   NVVM::GridDimYOp, NVVM::GridDimZOp>>(
+          converter, patterns.getContext());
 }

@@ -182,6 +182,15 @@ TEST_F(Constraints, sharedKvIsNotSplit) {
                            "tensor), got 64\n");
 }
 
+TEST_F(Constraints, sharedKvIsSplitByPanelsWithoutRoles) {
+  problem.sharedKV = true;
+  set("mma=mma_sync tile_m=64 warps=4 producer_warps=0 cluster_m=1 tile_dv=64");
+  EXPECT_EQ(getMessages(), "");
+  set("tile_dv=96");
+  EXPECT_EQ(getMessages(),
+            "multiple: expected tile_dv a positive multiple of 64, got 96\n");
+}
+
 TEST_F(Constraints, smallCacheFields) {
   set("kind=small_cache tile_d=256");
   EXPECT_EQ(getMessages(),

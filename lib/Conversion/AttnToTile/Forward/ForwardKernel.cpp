@@ -80,16 +80,32 @@ FailureOr<Value> ForwardKernelBuilder::loadKeys(Value slice, int64_t cols,
   return tile;
 }
 
+/// The tile of the values: one of their own, or columns of that of the keys.
+FailureOr<Value> ForwardKernelBuilder::loadValue(OnlineAttentionOp step,
+                                                 Value key, Value keysInTile) {
+  int64_t columns = attention.getTileDv();
+  if (!readsValueInKey(attention))
+    return loadKeys(step.getValue(), columns, firstColumn, keysInTile);
+  auto tile = cast<tile::SharedType>(key.getType());
+  auto type =
+      tile::SharedType::get(builder.getContext(), {tile.getRows(), columns},
+                            tile.getElementType(), tile.getSwizzle());
+  Value column = firstColumn ? firstColumn : constant(0);
+  return tile::ColumnsOp::create(builder, step.getLoc(), type, key, column)
+      .getResult();
+}
+
 LogicalResult ForwardKernelBuilder::convertStep(OnlineAttentionOp step) {
   FailureOr<Value> keysInTile = getKeysInTile(step);
   if (failed(keysInTile))
     return failure();
   FailureOr<Value> key = loadKeys(step.getKey(), attention.getPaddedHeadDim(),
                                   Value(), *keysInTile);
-  FailureOr<Value> value = loadKeys(step.getValue(), attention.getTileDv(),
-                                    firstColumn, *keysInTile);
+  if (failed(key))
+    return failure();
+  FailureOr<Value> value = loadValue(step, *key, *keysInTile);
   FailureOr<Value> query = getQuery();
-  if (failed(key) || failed(value) || failed(query))
+  if (failed(value) || failed(query))
     return failure();
   RunningState before(step.getNormalization(),
                       getFragments(step.getState().getValues()));

@@ -46,6 +46,8 @@ private:
   mlir::LogicalResult convertBlock(mlir::Block &block);
   mlir::LogicalResult convertLoop(mlir::scf::ForOp loop);
   mlir::LogicalResult convertStep(OnlineAttentionOp step);
+  mlir::FailureOr<mlir::Value>
+  loadValue(OnlineAttentionOp step, mlir::Value key, mlir::Value keysInTile);
   mlir::FailureOr<mlir::Value> loadKeys(mlir::Value slice, int64_t cols,
                                         mlir::Value column,
                                         mlir::Value keysInTile);

@@ -16,6 +16,7 @@
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Schedule/Constraints.h"
+#include "attn/Schedule/Family.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -26,15 +27,27 @@ using namespace mlir;
 using namespace attn;
 
 /// The tensor that a tile of an operand is sliced from: of pages, their pool,
-/// of rows that a kernel before computes, what it reads.
+/// of columns, the whole rows, of rows that a kernel before computes, what it
+/// reads.
 static Value sourceOf(Value tile) {
   if (PagedOp pages = getPages(tile))
-    return pages.getPool();
+    return skipColumns(pages.getPool());
   if (RaggedOp ragged = getRagged(tile))
     return ragged.getPacked();
-  if (auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>())
-    return skipRowOps(slice.getSource());
-  return tile;
+  auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice)
+    return tile;
+  Value source = skipRowOps(slice.getSource());
+  return source == slice.getSource() ? skipColumns(source) : source;
+}
+
+bool attn::readsValueInKey(const TiledAttention &attention) {
+  OnlineAttentionOp step = attention.first;
+  auto key = step.getKey().getDefiningOp<tensor::ExtractSliceOp>(),
+       value = step.getValue().getDefiningOp<tensor::ExtractSliceOp>();
+  return key && value && !attention.isSmallCache() &&
+         !getFamily(getSchedule(attention.schedule).mma).hasRoles() &&
+         readsValueInKey(step, key.getSource(), value.getSource());
 }
 
 RankedTensorType TiledAttention::getQueryType() const {

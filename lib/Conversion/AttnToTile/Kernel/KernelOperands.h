@@ -157,6 +157,9 @@ void markMapped(TiledAttention &attention, mlir::Value tile);
 /// read: these are tables of the kernel.
 llvm::SetVector<mlir::Value> findTensorsRead(const TiledAttention &attention);
 
+/// True if the tiles of values are columns of those of keys, in shared memory.
+bool readsValueInKey(const TiledAttention &attention);
+
 /// The type of `operand` as a kernel parameter.
 tile::GlobalType getGlobalType(const KernelOperand &operand);
 

@@ -306,7 +306,7 @@ FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,
   int64_t heads = op.getType().getDimSize(kHead);
   PagedOp pages = getPages(slice);
   // Sequences are views of the kernel already.
-  Value source = pages ? pages.getPool() : op.getSource();
+  Value source = skipColumns(pages ? pages.getPool() : op.getSource());
   Value tile = loadTile(values.lookup(source), indices, rows, cols, heads);
   if (pages)
     tile.getDefiningOp<tile::LoadOp>().getTableMutable().assign(

@@ -11,6 +11,7 @@
 #include "attn/Schedule/Constraints.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -33,6 +34,41 @@ PagedOp attn::getPages(Value tensor) {
 
 RaggedOp attn::getRagged(Value tensor) {
   return getWhole(tensor).getDefiningOp<RaggedOp>();
+}
+
+/// True if a slice takes all of dimension `dim` of its source: the size is that
+/// of the type, or a tensor.dim of the source or of what was appended to.
+static bool takesAll(tensor::ExtractSliceOp slice, int64_t dim) {
+  OpFoldResult size = slice.getMixedSizes()[dim];
+  if (std::optional<int64_t> known = getConstantIntValue(size))
+    return slice.getSourceType().getDimSize(dim) == known;
+  auto read = cast<Value>(size).getDefiningOp<tensor::DimOp>();
+  return read && read.getConstantIndex() == dim &&
+         getStorage(read.getSource()) == getStorage(slice.getSource());
+}
+
+Value attn::skipColumns(Value tensor) {
+  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice || slice.getType().getRank() != 4 ||
+      slice.getSourceType().getRank() != 4 || !slice.hasUnitStride())
+    return tensor;
+  for (OpFoldResult offset : slice.getMixedOffsets())
+    if (!isZeroInteger(offset))
+      return tensor;
+  for (int64_t dim : {kBatch, kHead, kSequence})
+    if (!takesAll(slice, dim))
+      return tensor;
+  return slice.getSource();
+}
+
+bool attn::isValueInKey(Value key, Value value) {
+  PagedOp keyPages = key.getDefiningOp<PagedOp>(),
+          valuePages = value.getDefiningOp<PagedOp>();
+  if (!keyPages || !valuePages)
+    return !keyPages && !valuePages &&
+           (value == key || skipColumns(value) == key);
+  return keyPages.getTable() == valuePages.getTable() &&
+         skipColumns(valuePages.getPool()) == keyPages.getPool();
 }
 
 Value attn::getStorage(Value pool) {

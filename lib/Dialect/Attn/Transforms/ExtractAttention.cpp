@@ -9,6 +9,7 @@
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Dominance.h"
@@ -98,6 +99,46 @@ static void addAppend(AppendOp append, SetVector<Operation *> &ops,
   ops.insert(append);
 }
 
+/// Adds the scalar ops that compute `value` to `scalars`, operands first, and
+/// the values that they start from to `inputs`.
+static void addScalar(Value value, SetVector<Operation *> &scalars,
+                      SetVector<Value> &inputs) {
+  Operation *op = value.getDefiningOp();
+  bool isCopied = op && !isa<RankedTensorType>(value.getType()) &&
+                  op->getNumRegions() == 0 && isMemoryEffectFree(op);
+  if (!isCopied) {
+    inputs.insert(value);
+    return;
+  }
+  if (scalars.contains(op))
+    return;
+  for (Value operand : op->getOperands())
+    addScalar(operand, scalars, inputs);
+  scalars.insert(op);
+}
+
+/// True if `tensor` is among what is read already, or made by `ops`.
+static bool isKnown(Value tensor, const SetVector<Operation *> &ops,
+                    const SetVector<Value> &inputs) {
+  Operation *op = tensor.getDefiningOp();
+  return inputs.contains(tensor) || (op && ops.contains(op));
+}
+
+/// Adds a slice of columns of what is read already: it is read there.
+static void addColumns(Operation *slice, SetVector<Operation *> &ops,
+                       SetVector<Value> &inputs) {
+  for (Value size : slice->getOperands().drop_front()) {
+    auto dim = size.getDefiningOp<tensor::DimOp>();
+    if (!dim || !isKnown(dim.getSource(), ops, inputs)) {
+      addScalar(size, ops, inputs);
+      continue;
+    }
+    addScalar(dim.getIndex(), ops, inputs);
+    ops.insert(dim);
+  }
+  ops.insert(slice);
+}
+
 /// Adds to `ops` the view that `cache` is, through which the loads of a kernel
 /// read, and with `appends` what is appended to it before; to `inputs` what
 /// these take.
@@ -115,27 +156,12 @@ static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
     ops.insert(heads);
   } else if (isView(cache)) {
     addView(cache.getDefiningOp(), ops, inputs);
+  } else if (Value whole = skipColumns(cache);
+             whole != cache && isKnown(whole, ops, inputs)) {
+    addColumns(cache.getDefiningOp(), ops, inputs);
   } else {
     inputs.insert(cache);
   }
-}
-
-/// Adds the scalar ops that compute `value` to `scalars`, operands first, and
-/// the values that they start from to `inputs`.
-static void addScalar(Value value, SetVector<Operation *> &scalars,
-                      SetVector<Value> &inputs) {
-  Operation *op = value.getDefiningOp();
-  bool isCopied = op && !isa<RankedTensorType>(value.getType()) &&
-                  op->getNumRegions() == 0 && isMemoryEffectFree(op);
-  if (!isCopied) {
-    inputs.insert(value);
-    return;
-  }
-  if (scalars.contains(op))
-    return;
-  for (Value operand : op->getOperands())
-    addScalar(operand, scalars, inputs);
-  scalars.insert(op);
 }
 
 /// The attn.pack of each of `results`, where all of them have one.

@@ -228,6 +228,7 @@ static void countOutputMods(AttentionOp op, AttentionProblem &problem) {
 
 static AttentionProblem getProblem(AttentionOp op, const AttentionDims &dims) {
   AttentionProblem problem = getSizes(op, dims);
+  problem.sharedKV = readsValueInKey(op, op.getKey(), op.getValue());
   countQueryOps(op, problem);
   countOutputMods(op, problem);
   problem.hasLse = static_cast<bool>(op.getLse());
@@ -367,6 +368,9 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
                              GeneratorFeatures &features) {
   const Family &best = *getFamilies(target).front();
   if (!KeyStorage::of(op).findTmaObstacle(best).empty())
+    features.wgmma = false;
+  // A tile that producers bring has no columns that are one of its own.
+  if (readsValueInKey(op, op.getKey(), op.getValue()))
     features.wgmma = false;
   // The kernels of small caches read whole panels.
   if (readsByRow(op) && target.kind == TargetKind::Gpu)

@@ -183,6 +183,27 @@ LogicalResult LoadOp::verify() {
                       getIndices());
 }
 
+LogicalResult ColumnsOp::verify() {
+  SharedType source = getSource().getType(), tile = getTile().getType();
+  if (source.isRing() || tile.isRing() || source.getRows() != tile.getRows() ||
+      source.getElementType() != tile.getElementType() ||
+      source.getSwizzle() != tile.getSwizzle())
+    return emitOpError() << "expected a tile with the rows, elements and "
+                            "swizzle of the other, got "
+                         << source << " and " << tile;
+  std::optional<int64_t> column = getConstantIntValue(getColumn());
+  if (tile.getCols() % tile.getPanelCols() != 0 ||
+      (column && *column % tile.getPanelCols() != 0))
+    return emitOpError() << "expected whole panels of " << tile.getPanelCols()
+                         << " columns, got " << (column ? *column : 0)
+                         << " and " << tile.getCols();
+  if (tile.getCols() + column.value_or(0) > source.getCols())
+    return emitOpError() << "expected at most " << source.getCols()
+                         << " columns, got up to "
+                         << tile.getCols() + column.value_or(0);
+  return success();
+}
+
 LogicalResult CopyAsyncOp::verify() {
   if (failed(verifyPages(*this)) ||
       failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),

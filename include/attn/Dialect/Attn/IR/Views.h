@@ -23,6 +23,14 @@ PagedOp getPages(mlir::Value tensor);
 /// the tensor that it is a slice of, is a view of; null if it is none.
 RaggedOp getRagged(mlir::Value tensor);
 
+/// What `tensor` is the first columns of: the source of a slice of them of all
+/// rows; `tensor` itself if it is none.
+mlir::Value skipColumns(mlir::Value tensor);
+
+/// True if the values of an attention are the first columns of its keys, in the
+/// same pages if they are in pages (the latent of MLA).
+bool isValueInKey(mlir::Value key, mlir::Value value);
+
 /// `pool` before what has been appended to it: what it is a version of.
 mlir::Value getStorage(mlir::Value pool);
 
@@ -42,6 +50,23 @@ bool appendsFirst(OpTy op) {
 template <typename OpTy>
 bool readsByRow(OpTy op) {
   return op.getKeyLengths() || getPages(op.getKey()) || getPages(op.getValue());
+}
+
+/// True if `op`, of keys in a cache that `key` is and values that `value` is,
+/// may read values in the tiles of keys: these are rows of whole panels (128
+/// bytes), wider than those of a kernel with a schedule of its own for them.
+template <typename OpTy>
+bool readsValueInKey(OpTy op, mlir::Value key, mlir::Value value) {
+  constexpr int64_t widest = 256, panel = 64;
+  int64_t headDim =
+              mlir::cast<mlir::ShapedType>(key.getType()).getShape().back(),
+          valueDim =
+              mlir::cast<mlir::ShapedType>(value.getType()).getShape().back();
+  return readsByRow(op) && headDim > widest && headDim % panel == 0 &&
+         valueDim % panel == 0 &&
+         mlir::getElementTypeOrSelf(key.getType()).getIntOrFloatBitWidth() ==
+             16 &&
+         isValueInKey(key, value);
 }
 
 /// Where the keys and values of an attention are.

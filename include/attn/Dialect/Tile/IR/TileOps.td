@@ -163,6 +163,26 @@ def StageOp : AttnTile_Op<"stage", [Pure,
   let assemblyFormat = "$ring `[` $index `]` attr-dict `:` type($ring)";
 }
 
+def ColumnsOp : AttnTile_Op<"columns", [Pure]> {
+  let summary = "some columns of a shared tile, where they are";
+  let description = [{
+    The panels from `column`, a multiple of those of a panel, on: values that
+    are columns of the keys are read in the tile of the keys.
+
+    Example:
+    ```mlir
+    %vt = attn_tile.columns %kt[%c] : !attn_tile.shared<16x576xf16, swizzle = 128>
+        to !attn_tile.shared<16x256xf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$source, Index:$column);
+  let results = (outs AttnTile_Shared:$tile);
+  let assemblyFormat = [{
+    $source `[` $column `]` attr-dict `:` type($source) `to` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
 def CopyAsyncOp : AttnTile_Op<"copy_async", [
     MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "start copying a tile from global to shared memory";
