@@ -9,6 +9,7 @@
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 #include "attn/Schedule/CostModel.h"
 
@@ -30,7 +31,7 @@ template <typename OpTy>
 static bool readsDistinctTensors(OpTy op) {
   Value query = skipRowOps(op.getQuery()), key = skipRowOps(op.getKey()),
         value = skipRowOps(op.getValue());
-  return query != key && query != value && key != value;
+  return query != key && query != value && !isValueInKey(key, value);
 }
 
 /// A function of several attentions repairs rows: how many is data.

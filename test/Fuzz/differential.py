@@ -26,6 +26,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 from fuzz import is_watched_fault  # noqa: E402
 from operations import Append, Layout, add_gradients, draw_sizes, write_append, write_linear, write_mapped, write_merge, write_ragged  # noqa: E402
+from latent import write_latent  # noqa: E402
 from rows import write_rows  # noqa: E402
 from outputs import write_outputs  # noqa: E402
 from regions import LENGTHS, LONG_LENGTHS, Region, write_prob_mod  # noqa: E402
@@ -148,7 +149,7 @@ class Weights:
 
 def write_case(rng, folder, gradients=False):
     """The module's path, and arguments of attn-run."""
-    for write, share in [(write_linear, 0.08), (write_mapped, 0.06), (write_rows, 0.06), (write_outputs, 0.06), *([(write_append, 0.03), (write_merge, 0.03), (write_ragged, 0.05)] if not gradients else [])]:
+    for write, share in [(write_linear, 0.08), (write_mapped, 0.06), (write_rows, 0.06), (write_outputs, 0.06), *([(write_append, 0.03), (write_merge, 0.03), (write_ragged, 0.05), (write_latent, 0.04)] if not gradients else [])]:
         if rng.random() < share:
             return write(rng, folder, *[gradients] * (write in (write_linear, write_mapped, write_rows, write_outputs)))
     sizes = draw_sizes(rng)

@@ -71,6 +71,13 @@ bool attn::isValueInKey(Value key, Value value) {
          skipColumns(valuePages.getPool()) == keyPages.getPool();
 }
 
+bool attn::haveLatentRows(ShapedType key, ShapedType value) {
+  constexpr int64_t widest = 256, panel = 64;
+  int64_t headDim = key.getShape().back(), valueDim = value.getShape().back();
+  return headDim > widest && headDim % panel == 0 && valueDim % panel == 0 &&
+         key.getElementTypeBitWidth() == 16;
+}
+
 Value attn::getStorage(Value pool) {
   while (auto append = pool.getDefiningOp<AppendOp>())
     pool = append.getPools()[cast<OpResult>(pool).getResultNumber()];

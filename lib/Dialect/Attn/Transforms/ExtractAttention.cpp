@@ -157,7 +157,9 @@ static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
   } else if (isView(cache)) {
     addView(cache.getDefiningOp(), ops, inputs);
   } else if (Value whole = skipColumns(cache);
-             whole != cache && isKnown(whole, ops, inputs)) {
+             whole != cache && isKnown(whole, ops, inputs) &&
+             haveLatentRows(cast<ShapedType>(whole.getType()),
+                            cast<ShapedType>(cache.getType()))) {
     addColumns(cache.getDefiningOp(), ops, inputs);
   } else {
     inputs.insert(cache);

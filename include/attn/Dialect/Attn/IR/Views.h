@@ -52,20 +52,17 @@ bool readsByRow(OpTy op) {
   return op.getKeyLengths() || getPages(op.getKey()) || getPages(op.getValue());
 }
 
-/// True if `op`, of keys in a cache that `key` is and values that `value` is,
-/// may read values in the tiles of keys: these are rows of whole panels (128
-/// bytes), wider than those of a kernel with a schedule of its own for them.
+/// True if rows of these types are wider than those of kernels with a schedule
+/// of their own for keys and values, and whole panels of a tile (128 bytes).
+bool haveLatentRows(mlir::ShapedType key, mlir::ShapedType value);
+
+/// True if `op`, of keys that `key` is and values that `value` is, reads values
+/// in the tiles of keys: those of a cache.
 template <typename OpTy>
 bool readsValueInKey(OpTy op, mlir::Value key, mlir::Value value) {
-  constexpr int64_t widest = 256, panel = 64;
-  int64_t headDim =
-              mlir::cast<mlir::ShapedType>(key.getType()).getShape().back(),
-          valueDim =
-              mlir::cast<mlir::ShapedType>(value.getType()).getShape().back();
-  return readsByRow(op) && headDim > widest && headDim % panel == 0 &&
-         valueDim % panel == 0 &&
-         mlir::getElementTypeOrSelf(key.getType()).getIntOrFloatBitWidth() ==
-             16 &&
+  return readsByRow(op) &&
+         haveLatentRows(mlir::cast<mlir::ShapedType>(key.getType()),
+                        mlir::cast<mlir::ShapedType>(value.getType())) &&
          isValueInKey(key, value);
 }
 
