@@ -3,6 +3,8 @@
 usage: check_output_float8.py DEVICE: cpu, sim:sm_89, sim:sm_90a, ...
 """
 
+import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +24,11 @@ CASES = [
     ("f16", "f8E4M3FN", 64, 19.0, "pack_gqa = true"),
     ("f16", "f8E5M2", 80, 1e-3, "tile_dv = 64"),
     ("f16", "f8E4M3FN", 64, 11.0, 'kind = "small_cache"'),
+]
+#: Of sm_90a alone: CTAs with several tiles each.
+PERSISTENT = [
+    ("f8E4M3FN", "f8E4M3FN", 64, 37.0, "persistent_ctas = 3"),
+    ("f8E4M3FN", "f8E4M3FN", 64, 37.0, "persistent_ctas = 3, output_tile = true"),
 ]
 SIZES = 2, 4, 2, 37, 133, 64
 
@@ -88,10 +95,55 @@ def check(device, case):
     return np.nanmax(np.abs(found))
 
 
+def run_ptx(folder, text, arrays):
+    """Codes that PTX gives, with all checks of the simulator."""
+    (folder / "mutant.ptx").write_text(text)
+    command = ["attn-sim", f"{folder}/mutant.ptx", f"--manifest={folder}/k.json", f"--output={folder}/o.npy", "--check"]
+    command += [f"--input={folder}/{i}.npy" for i in range(len(arrays))]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return np.load(folder / "o.npy").view(np.uint8)
+
+
+def check_mutants(target):
+    """What is wrong in a conversion is found by these numbers: exchanged operands, everywhere or once, and another type."""
+    case = CASES[0]
+    dtype, out, columns, scale, schedule = case
+    rng = np.random.default_rng(7)
+    b, hq, hkv, m, n, d = SIZES
+    shapes = (b, hq, m, d), (b, hkv, n, d), (b, hkv, n, columns)
+    arrays = [*(encode(rng.normal(size=shape), dtype) for shape in shapes), np.full(1, scale, np.float32)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for i, array in enumerate(arrays):
+            np.save(folder / f"{i}.npy", array)
+        text = program(dtype, out, columns, schedule)
+        (folder / "f.mlir").write_text(text[text.index("func.func @scaled") :])
+        subprocess.run(["attn-opt", f"{folder}/f.mlir", f"--target={target}", "--emit=ptx,manifest", "-o", f"{folder}/k"], check=True)
+        manifest = json.loads((folder / "k.json").read_text())
+        del manifest["ptx_digest"]
+        (folder / "k.json").write_text(json.dumps(manifest))
+        ptx = (folder / "k.ptx").read_text()
+        right = run_ptx(folder, ptx, arrays)
+        store = ptx.rindex("cvt.rn.satfinite.e4m3x2.f32 %bytes0")
+        operands = re.compile(r"(e4m3x2.f32 %bytes0), (%\w+), (%\w+)")
+        mutants = {
+            "operands": operands.sub(r"\1, \3, \2", ptx),
+            "one pair": ptx[:store] + operands.sub(r"\1, \3, \2", ptx[store:]),
+            "type": ptx[:store] + ptx[store:].replace("e4m3x2.f32 %bytes0", "e5m2x2.f32 %bytes0", 1),
+        }
+        for name, mutant in mutants.items():
+            assert mutant != ptx, f"no mutant {name}"
+            assert (run_ptx(folder, mutant, arrays) != right).any(), f"mutant {name} is not found"
+
+
 def main():
     device = sys.argv[1]
     cases = [case for case in CASES if device != "cpu" or case[4] == "" or "small_cache" in case[4]]
+    cases += PERSISTENT if device == "sim:sm_90a" else []
     largest = [check(device, case) for case in cases]
+    if device.startswith("sim:"):
+        check_mutants(device.removeprefix("sim:"))
     assert 448 in largest, "no number was beyond the largest"
     print("PASS")
 
