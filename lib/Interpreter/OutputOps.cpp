@@ -22,6 +22,7 @@ static LogicalResult evaluateOutputMod(Operation *op,
   const SharedTensor &source = environment.tensor(mod.getSource());
   RegionProgram program(mod.getMod(), environment, AttentionLengths());
   ElementType type = getResultType(mod.getResult(), environment);
+  bool saturates = getSizeBytes(type) == 1;
   TensorValue result(source->shape);
   ArrayRef<int64_t> shape = source->shape;
   for (auto [number, element] : llvm::enumerate(result.elements)) {
@@ -33,7 +34,9 @@ static LogicalResult evaluateOutputMod(Operation *op,
       rest /= shape[dim];
     }
     double value = program.run(arguments).real;
-    element = Scalar::ofReal(reference::roundToElement(value, type));
+    element =
+        Scalar::ofReal(saturates ? reference::quantize(value, 1, type)
+                                 : reference::roundToElement(value, type));
   }
   if (Operation *read = program.getFaultyRead())
     return read->emitOpError() << "reads out of range";

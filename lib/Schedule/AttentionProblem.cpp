@@ -171,9 +171,6 @@ Status AttentionProblem::verify() const {
     if (keys < 0 || keys > largest)
       return Error{std::string("expected ") + name + " from 0 to " +
                    std::to_string(largest) + ", got " + std::to_string(keys)};
-  if (getSizeBytes(outputType) == 1)
-    return Error{"expected out of 16 bits or more, got out=" +
-                 std::string(getName(outputType))};
   for (const auto &[name, count] : {std::pair("rotary", queryRotations),
                                     {"qk_norm", queryNorms},
                                     {"captures", captureBytes}})

@@ -308,12 +308,13 @@ def empty_like(array: Any, shape: Sequence[int], dtype: str) -> Any:
     if module == "torch":
         torch = sys.modules["torch"]
         names = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}
+        names.update(f8E4M3FN=torch.float8_e4m3fn, f8E5M2=torch.float8_e5m2)
         return torch.empty(tuple(shape), dtype=names[dtype], device=array.device)
     if module in ("cupy", "numpy"):
         library = sys.modules[module]
         kinds = {"f16": "float16", "f32": "float32", "f64": "float64"}
-        is_own = dtype == "bf16" and view_of(array).dtype == "bf16"
-        kind = array.dtype if is_own else bfloat16_of_numpy() if dtype == "bf16" else kinds[dtype]
+        is_own = dtype not in kinds and view_of(array).dtype == dtype
+        kind = array.dtype if is_own else kinds.get(dtype) or added_to_numpy(dtype)
         return library.empty(tuple(shape), dtype=kind)
     if isinstance(array, HostArray):
         return HostArray(dtype, tuple(shape), bytearray(math.prod(shape) * DTYPE_BYTES[dtype]))
@@ -321,12 +322,13 @@ def empty_like(array: Any, shape: Sequence[int], dtype: str) -> Any:
     raise BindingError(f"expected out= for results beside arrays of {type(array).__name__}, got none{hint}")
 
 
-def bfloat16_of_numpy() -> Any:
+def added_to_numpy(dtype: str) -> Any:
     """The type that ml_dtypes adds."""
+    names = {"bf16": "bfloat16", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}
     try:
-        return importlib.import_module("ml_dtypes").bfloat16
+        return getattr(importlib.import_module("ml_dtypes"), names[dtype])
     except ImportError:
-        raise BindingError("expected ml_dtypes for a bf16 result, got none: give out=, or another result_dtype") from None
+        raise BindingError(f"expected ml_dtypes for a {dtype} result, got none: give out=, or another result_dtype") from None
 
 
 def finished(array: Any, result: Any) -> Any:
@@ -358,7 +360,7 @@ def vector_like(array: Any, number: float) -> Any:
         return sys.modules[module].full((1,), number, dtype="float32")
     if view_of(array).device == "cpu":
         return HostArray.of("f32", (1,), [number])
-    raise BindingError(f"expected k_scale and v_scale in arrays beside arrays of {type(array).__name__}, got {number}")
+    raise BindingError(f"expected scales in arrays beside arrays of {type(array).__name__}, got {number}")
 
 
 def current_stream(array: Any) -> int:

@@ -13,6 +13,7 @@ from .cache import Cache
 from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
 from .cpu import DirectKernel, has_contiguous_rows, keys_of_tensor
 from .errors import BindingError, DeviceError
+from .float8 import descale_arrays, float8_output
 from .heads import head_map_arrays, map_types
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks, prepared
@@ -54,6 +55,7 @@ def attention(
     device: Optional[str] = None,
     allow_tf32: bool = False,
     result_dtype: Optional[str] = None,
+    output_scale: Any = None,
     descale: Optional[Sequence[Any]] = None,
     head_map: Any = None,
     qk_norm: Any = None,
@@ -108,7 +110,9 @@ def attention(
       device: as for a kernel's call: "cuda" runs arrays in host memory on the GPU, "sim" a GPU's kernel in the simulator.
       allow_tf32: f32 on a GPU, where the factors of products are rounded to 10 bits of fraction; without it an error.
       result_dtype: of output: query's by default, or "f32" ("f64" of f64), the type of scores, of partial results to be merged.
-        Of 8-bit inputs "bf16" by default, "f16" or "f32".
+        Of 8-bit inputs "bf16" by default, "f16" or "f32". "f8E4M3FN" or "f8E5M2", of inputs other than f64: the output is rounded to the nearest number,
+        no further than the largest finite one.
+      output_scale: of an output of 8 bits, by what it is multiplied before it is rounded: a number, or f32 [1].
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library. Rows without keys are 0. Results
     carry no gradients, and tensors of torch that require them are an error while torch records them: attn_mlir.torch
@@ -120,6 +124,7 @@ def attention(
     compiler's diagnostics.
     """
     check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
+    output_mod = float8_output(query, output_mod, output_scale, result_dtype)
     signature, others = None, (bias, sink, key_lengths, query_lengths, descale, head_map, qk_norm, rotary, rotary_positions)
     functions = (mask_mod, block_mask, score_mod, prob_mod, output_mod, out, cache)
     if not dropout and all([other is None for other in others + functions]):
@@ -151,7 +156,7 @@ def attention(
     for name, is_given in (("return_lse", return_lse), ("sink", sink is not None)):
         if is_given and text != "softmax":
             raise BindingError(f"expected no {name} with normalization {normalization!r}")
-    fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype))
+    fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype, takes_bytes=True))
     more_fields, read = call.change_output(output_mod)
     results = call.run(read, (*fields, *rows.fields(call.named), *more_fields), target, device, {"allow_tf32": allow_tf32}, cache, out)
     if signature is not None:
@@ -256,15 +261,6 @@ def dropout_arrays(query: Any, rate: Any, seed: Any, offset: Any) -> dict[str, A
     return {name: scalar_like(query, int(x)) if isinstance(x, Integral) else x for name, x in given.items()}
 
 
-def descale_arrays(descale: Optional[Sequence[Any]]) -> dict[str, Any]:
-    """As arguments of a kernel."""
-    if descale is None:
-        return {}
-    if not isinstance(descale, (tuple, list)) or len(descale) not in (2, 3):
-        raise BindingError(f"expected descale to be three arrays, of query, key and value, or two, of 8-bit key and value, got {descale!r}")
-    return dict(zip(DESCALES[-len(descale) :], descale))
-
-
 def with_blocks(mask_mod: Any, block_mask: Any) -> Any:
     """Both conditions; either may be None."""
     if block_mask is None:
@@ -288,9 +284,11 @@ class Call:
         window = tuple(window) if isinstance(window, list) else window
         self.options = (causal, window, soft_cap, scale, mask_mod, score_mod)
 
-    def result_field(self, dtype: Optional[str]) -> tuple:
-        """Of an AttentionProblem; none for the default."""
+    def result_field(self, dtype: Optional[str], takes_bytes: bool = False) -> tuple:
+        """Of an AttentionProblem; none for the default. `takes_bytes`: 8 bits are a type, too."""
         own = self.views[0].dtype
+        if takes_bytes and dtype in FLOAT8 and own != "f64":
+            return "result_dtype", dtype
         if own in FLOAT8:
             if dtype not in (None, "f16", "bf16", "f32"):
                 raise BindingError(f"expected result_dtype f16, bf16 or f32 of inputs of {own}, got {dtype!r}")

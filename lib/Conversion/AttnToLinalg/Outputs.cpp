@@ -9,6 +9,7 @@
 #include "ScoreEmitter.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/IRMapping.h"
@@ -48,9 +49,10 @@ Value attn::emitOutputMod(OpBuilder &builder, OutputModOp op) {
   auto body = [&](OpBuilder &b, Location l, ValueRange arguments) {
     Value element = convertFloat(b, l, arguments[0], score);
     element = inlineMod(b, l, op, element);
-    linalg::YieldOp::create(
-        b, l,
-        convertFloat(b, l, element, cast<FloatType>(type.getElementType())));
+    auto to = cast<FloatType>(type.getElementType());
+    linalg::YieldOp::create(b, l,
+                            isFloat8(to) ? roundToFloat8(b, l, element, to)
+                                         : convertFloat(b, l, element, to));
   };
   Value result = linalg::GenericOp::create(
                      builder, loc, TypeRange(init.getType()), op.getSource(),

@@ -9,6 +9,8 @@
 #include "InlineMod.h"
 #include "TileEmitter.h"
 
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
+
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -50,6 +52,8 @@ static Value emitColumns(ImplicitLocOpBuilder &b, OutputModOp op,
   Value result = inlineMod(b, op.getMod(), arguments, columns.width);
   Type element = getElementTypeOrSelf(op.getResult().getType());
   auto type = cast<VectorType>(result.getType());
+  if (isFloat8(element))
+    return roundToFloat8(b, b.getLoc(), result, cast<FloatType>(element));
   if (type.getElementType().getIntOrFloatBitWidth() <
       element.getIntOrFloatBitWidth())
     return arith::ExtFOp::create(b, type.clone(element), result);

@@ -397,17 +397,42 @@ private:
     auto guarded = scf::IfOp::create(builder, loc, exists);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(guarded.thenBlock());
-    if (!element.isF32())
-      value = LLVM::FPTruncOp::create(builder, loc, element, value);
     int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+    if (bytes == 1)
+      value = LLVM::TruncOp::create(
+          builder, loc, builder.getI8Type(),
+          convertToBytes(builder, loc, {value, value}, element));
+    else if (!element.isF32())
+      value = LLVM::FPTruncOp::create(builder, loc, element, value);
     LLVM::StoreOp::create(builder, loc, value,
                           index.offset(place.base, place.column * bytes));
+  }
+
+  /// Two values as neighbouring bytes, an i16, the largest numbers where they
+  /// are beyond. PTX names the upper byte first.
+  static Value convertToBytes(OpBuilder &builder, Location loc,
+                              ValueRange values, Type element) {
+    PtxBlock block(builder, loc, builder.getI32Type(), /*numResults=*/1);
+    SmallVector<std::string> bytes = block.declare("%bytes", 1, /*bits=*/16);
+    SmallVector<std::string> pair = block.use(values);
+    block.add(std::string("cvt.rn.satfinite.") +
+              (isa<Float8E4M3FNType>(element) ? "e4m3" : "e5m2") + "x2.f32 " +
+              bytes[0] + ", " + pair.back() + ", " + pair.front());
+    block.add("cvt.u32.u16 " + block.results(0, 1).front() + ", " + bytes[0]);
+    Value word = block.create(/*hasSideEffects=*/false).front();
+    return LLVM::TruncOp::create(builder, loc, builder.getI16Type(), word);
   }
 
   /// Writes two neighbouring columns.
   static void storePair(OpBuilder &builder, Location loc, ValueRange values,
                         Type element, Value address) {
     IndexBuilder index(builder, loc);
+    if (element.getIntOrFloatBitWidth() == 8) {
+      LLVM::StoreOp::create(builder, loc,
+                            convertToBytes(builder, loc, values, element),
+                            address, /*alignment=*/2);
+      return;
+    }
     Value pair = LLVM::PoisonOp::create(
         builder, loc, VectorType::get(2, builder.getF32Type()));
     for (int64_t k = 0; k < 2; ++k)

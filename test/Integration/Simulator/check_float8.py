@@ -269,6 +269,7 @@ CHECKS = {
     "nan": check_nan,
 }
 
-for name in sys.argv[2:] or CHECKS:
-    CHECKS[name](sys.argv[1])
-print("PASS")
+if __name__ == "__main__":
+    for name in sys.argv[2:] or CHECKS:
+        CHECKS[name](sys.argv[1])
+    print("PASS")

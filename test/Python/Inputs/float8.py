@@ -1,5 +1,7 @@
 """8-bit arrays of NumPy (ml_dtypes) against float64, on the CPU and by kernels in the simulator; and what is refused."""
 
+import itertools
+
 import ml_dtypes
 import numpy as np
 
@@ -40,6 +42,21 @@ def expect_error(text, call):
         raise AssertionError(f"expected an error: {text}")
 
 
+def check_outputs(q, k, v):
+    """Outputs of 8 bits are those in f32, times the scale, saturated and rounded: by ml_dtypes, which does not saturate."""
+    for device, dtype, scale in itertools.product(("cpu", "sim"), (E4M3, E5M2), (700.0, np.float32([0.25]))):
+        for inputs in ((q, k, v), [x.astype(np.float16) for x in (q, k, v)]):
+            # sm_80, which "sim" is for f16, has no conversion to 8 bits.
+            where = {"device": device, "target": "sm_89"} if device == "sim" else {"device": device}
+            name = "f8E4M3FN" if dtype == E4M3 else "f8E5M2"
+            gated = lambda x, b, h, i, c: x * -2.0  # noqa: E731
+            o = attn_mlir.attention(*inputs, causal=True, result_dtype=name, output_scale=scale, output_mod=gated, **where)
+            whole = attn_mlir.attention(*inputs, causal=True, result_dtype="f32", **where)
+            largest = float(ml_dtypes.finfo(dtype).max)
+            expected = np.clip(np.asarray(whole) * np.float32(-2) * np.float32(scale), -largest, largest).astype(dtype)
+            assert o.dtype == dtype and np.array_equal(o.view(np.uint8), expected.view(np.uint8)), f"{device} {name} {scale}"
+
+
 def main():
     descales = (np.float32([0.5]), np.float32([[1, 2], [0.25, 1.5]]), np.float32([[3, 0.1], [1, 2]]))
     for device in ("cpu", "sim"):
@@ -59,6 +76,13 @@ def main():
     check("strides", o, reference(q, k, v), 3e-2)
 
     attention = attn_mlir.attention
+    check_outputs(q, k, v)
+    expect_error("expected result_dtype f8E4M3FN or f8E5M2 with output_scale, got None", lambda: attention(q, k, v, output_scale=2.0))
+    expect_error(
+        "output_scale: expected a number or f32 of (1,), got f32 of (2,)",
+        lambda: attention(q, k, v, result_dtype="f8E5M2", output_scale=np.ones(2, np.float32)),
+    )
+    expect_error("expected result_dtype f64 or f64, got 'f8E5M2'", lambda: attention(*(x.astype(np.float64) for x in (q, k, v)), result_dtype="f8E5M2"))
     expect_error("expected descale to be three arrays", lambda: attention(q, k, v, descale=descales[:2]))
     expect_error("expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got f32", lambda: attention(*(x.astype(np.float32) for x in (q, k, v)), descale=descales))
     expect_error("key_descale: expected f32 of (1,) or (2, 2), got f32 of (4,)", lambda: attention(q, k, v, descale=(descales[0], np.ones(4, np.float32), descales[0])))

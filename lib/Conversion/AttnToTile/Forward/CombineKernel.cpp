@@ -18,6 +18,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -239,7 +240,9 @@ Value CombineKernelBuilder::getFactor(const RowState &end) {
 void CombineKernelBuilder::store(Value number, Value tensor,
                                  ValueRange indices) {
   Type type = cast<tile::GlobalType>(tensor.getType()).getElementType();
-  if (!type.isF32())
+  if (isFloat8(type))
+    number = roundToFloat8(builder, loc, number, cast<FloatType>(type));
+  else if (!type.isF32())
     number = arith::TruncFOp::create(builder, loc, type, number);
   tile::InsertOp::create(builder, loc, number, tensor, toI64(indices));
 }

@@ -22,6 +22,12 @@ LogicalResult OutputModOp::verify() {
                            {"result", number, result.getDimSize(dim)})))
       return failure();
   }
+  // output_mod_c6
+  if (isFloat8(result) && source.getElementType().isF64())
+    return emitOpError() << "expected a source of f16, bf16 or f32 with a "
+                            "result of "
+                         << result.getElementType() << ", got "
+                         << source.getElementType();
   // output_mod_c2
   if (!getOffsets().empty() && getOffsets().size() != 4)
     return emitOpError() << "expected no offsets or 4 (b, h, i, c), got "

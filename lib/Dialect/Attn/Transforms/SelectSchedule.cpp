@@ -14,6 +14,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
+#include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
@@ -26,6 +27,7 @@
 #include "attn/Support/Format.h"
 
 #include "mlir/IR/Remarks.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace attn {
@@ -323,9 +325,25 @@ private:
     return success();
   }
 
+  /// sm_89 was the first with conversions to 8-bit floats.
+  LogicalResult checkOutput(AttentionOp op, const TargetInfo &info) {
+    if (info.kind != TargetKind::Gpu || info.computeCapability >= 89)
+      return success();
+    OutputModOp mod = getOutputMod(op.getOutput());
+    for (; mod; mod = getOutputMod(mod.getResult()))
+      if (isFloat8(mod.getResult().getType()))
+        return mod.emitOpError()
+               << "expected a target of sm_89 or later for an output of "
+               << getElementTypeOrSelf(mod.getResult().getType()) << ", got "
+               << info.name;
+    return success();
+  }
+
   LogicalResult choose(AttentionOp op, const TargetInfo &info,
                        const ScheduleOverrides &overrides) {
     ++numAttentions;
+    if (failed(checkOutput(op, info)))
+      return failure();
     FailureOr<Selection> selection =
         selectSchedule(op, info, overrides, allowTf32);
     if (failed(selection))

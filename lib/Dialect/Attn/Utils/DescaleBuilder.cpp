@@ -92,27 +92,39 @@ static Value roundToByte(OpBuilder &builder, Location loc, Value number) {
   return arith::TruncIOp::create(builder, loc, builder.getI8Type(), integer);
 }
 
+/// `number`, f32 or a vector of it, within `least` and `most`; NaN stays NaN.
+static Value clamp(OpBuilder &builder, Location loc, Value number, double least,
+                   double most) {
+  auto limit = [&](double value) -> Value {
+    Type type = number.getType();
+    TypedAttr attr = builder.getF32FloatAttr(value);
+    if (auto shaped = dyn_cast<ShapedType>(type))
+      attr = DenseElementsAttr::get(shaped, attr);
+    return arith::ConstantOp::create(builder, loc, attr);
+  };
+  number = arith::MinimumFOp::create(builder, loc, number, limit(most));
+  return arith::MaximumFOp::create(builder, loc, number, limit(least));
+}
+
+Value attn::roundToFloat8(OpBuilder &builder, Location loc, Value number,
+                          FloatType to) {
+  double most = APFloat::getLargest(to.getFloatSemantics()).convertToDouble();
+  Type type = to;
+  if (auto shaped = dyn_cast<ShapedType>(number.getType()))
+    type = shaped.clone(to);
+  return arith::TruncFOp::create(builder, loc, type,
+                                 clamp(builder, loc, number, -most, most));
+}
+
 Value attn::quantize(OpBuilder &builder, Location loc, Value number,
                      Value descale, Type to) {
   Type f32 = builder.getF32Type();
   if (number.getType() != f32)
     number = arith::ExtFOp::create(builder, loc, f32, number);
   Value result = arith::DivFOp::create(builder, loc, number, descale);
-  auto floatType = dyn_cast<FloatType>(to);
-  double least = -128, most = 127;
-  if (floatType) {
-    most = APFloat::getLargest(floatType.getFloatSemantics()).convertToDouble();
-    least = -most;
-  }
-  auto constant = [&](double value) -> Value {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getF32FloatAttr(value));
-  };
-  result = arith::MinimumFOp::create(builder, loc, result, constant(most));
-  result = arith::MaximumFOp::create(builder, loc, result, constant(least));
-  if (floatType)
-    return arith::TruncFOp::create(builder, loc, to, result);
-  return roundToByte(builder, loc, result);
+  if (auto floatType = dyn_cast<FloatType>(to))
+    return roundToFloat8(builder, loc, result, floatType);
+  return roundToByte(builder, loc, clamp(builder, loc, result, -128, 127));
 }
 
 Value attn::getValueDescale(AttentionOp op) {

@@ -577,7 +577,8 @@ LogicalResult LoadColumnOp::verify() {
 LogicalResult StoreOp::verify() {
   FragmentType source = getSource().getType();
   GlobalType destination = getDestination().getType();
-  if (failed(verifyNoBytes(*this, destination.getElementType())) ||
+  Type element = destination.getElementType();
+  if ((source.isRow() && failed(verifyNoBytes(*this, element))) ||
       failed(verifyHeads(*this, getHeads(), source.getRows(),
                          getIndices().size())))
     return failure();

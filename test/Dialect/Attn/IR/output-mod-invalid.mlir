@@ -13,7 +13,7 @@ func.func @f(%o: tensor<2x4x8x64xf32>) {
 
 // output_mod_c1
 func.func @f(%o: tensor<2x4x8x64xf32>) {
-  // expected-error @+1 {{result #0 must be 4D tensor of f16, bf16, f32 or f64 values, but got 'tensor<2x4x8x64xi32>'}}
+  // expected-error @+1 {{result #0 must be 4D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32 or f64 values, but got 'tensor<2x4x8x64xi32>'}}
   %y = attn.output_mod %o (%x: f32, %b: index, %h: index, %i: index, %c: index) {
     attn.yield %x : f32
   } : tensor<2x4x8x64xf32> -> tensor<2x4x8x64xi32>
@@ -75,5 +75,27 @@ func.func @f(%o: tensor<2x4x8x64xf32>, %g: tensor<2x3x8x64xf32>) {
     %e = tensor.extract %g[%b, %h, %i, %c] : tensor<2x3x8x64xf32>
     attn.yield %e : f32
   } : tensor<2x4x8x64xf32> -> tensor<2x4x8x64xf32>
+  return
+}
+
+// -----
+
+// output_mod_c6
+func.func @f(%o: tensor<2x4x8x64xf64>) {
+  // expected-error @+1 {{expected a source of f16, bf16 or f32 with a result of 'f8E5M2', got 'f64'}}
+  %y = attn.output_mod %o (%x: f64, %b: index, %h: index, %i: index, %c: index) {
+    attn.yield %x : f64
+  } : tensor<2x4x8x64xf64> -> tensor<2x4x8x64xf8E5M2>
+  return
+}
+
+// -----
+
+// output_mod_c1
+func.func @f(%o: tensor<2x4x8x64xf8E4M3FN>) {
+  // expected-error @+1 {{operand #0 must be 4D tensor of f16, bf16, f32 or f64 values, but got 'tensor<2x4x8x64xf8E4M3FN>'}}
+  %y = attn.output_mod %o (%x: f32, %b: index, %h: index, %i: index, %c: index) {
+    attn.yield %x : f32
+  } : tensor<2x4x8x64xf8E4M3FN> -> tensor<2x4x8x64xf32>
   return
 }

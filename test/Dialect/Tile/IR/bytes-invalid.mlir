@@ -67,10 +67,10 @@ attn_tile.kernel @column(%a: !attn_tile.fragment<16x32xf32, quads>, %b: !attn_ti
 
 // -----
 
-attn_tile.kernel @stored(%a: !attn_tile.fragment<16x32xf32, accumulator>, %out: !attn_tile.global<16x32xf8E4M3FN>) warps(1) {
+attn_tile.kernel @stored(%a: !attn_tile.fragment<16xf32, row>, %out: !attn_tile.global<16xf8E4M3FN>) warps(1) {
   %c0 = arith.constant 0 : index
   // expected-error @below {{expected elements of 16 bits or more, got 'f8E4M3FN'}}
-  attn_tile.store %a, %out[%c0] : !attn_tile.fragment<16x32xf32, accumulator>, !attn_tile.global<16x32xf8E4M3FN>
+  attn_tile.store %a, %out[%c0] : !attn_tile.fragment<16xf32, row>, !attn_tile.global<16xf8E4M3FN>
   attn_tile.return
 }
 

@@ -464,13 +464,13 @@ def RepairOp : Attn_Op<"repair", [
     ```
   }];
   let arguments = (ins
-    Attn_Tensor<Attn_Float, 4>:$output,
+    Attn_Tensor<Attn_Input, 4>:$output,
     Attn_Tensor<Attn_Acc, 3>:$lse,
-    Attn_Tensor<Attn_Float, 4>:$whole,
+    Attn_Tensor<Attn_Input, 4>:$whole,
     Attn_Tensor<Attn_Acc, 3>:$wholeLse,
     F64Attr:$below);
   let results = (outs
-    Attn_Tensor<Attn_Float, 4>:$outputResult,
+    Attn_Tensor<Attn_Input, 4>:$outputResult,
     Attn_Tensor<Attn_Acc, 3>:$lseResult);
   let assemblyFormat = [{
     $output `,` $lse `by` $whole `,` $wholeLse `below` `(` $below `)`

@@ -32,6 +32,9 @@ def OutputModOp : Attn_Op<"output_mod", [
     attention, or an `attn.repair` of two, it is a part of their kernels: an
     output in f32 that it alone reads is not stored, and rounded once.
 
+    Of 8 bits the result is rounded to the nearest number, no further than the
+    largest finite one: a scale of the output is a factor in the region.
+
     With `offsets` the source is a tile, whose first element is there: so it is
     in the tiled form.
 
@@ -42,11 +45,17 @@ def OutputModOp : Attn_Op<"output_mod", [
       %r = arith.mulf %x, %g : f32
       attn.yield %r : f32
     } : tensor<?x32x?x128xf32> -> tensor<?x32x?x128xbf16>
+    %scaled = attn.output_mod %o (%x: f32, %b: index, %h: index, %i: index, %c: index) {
+      %c0 = arith.constant 0 : index
+      %s = tensor.extract %scale[%c0] : tensor<1xf32>
+      %r = arith.mulf %x, %s : f32
+      attn.yield %r : f32
+    } : tensor<?x32x?x128xf32> -> tensor<?x32x?x128xf8E4M3FN>
     ```
   }];
   let arguments = (ins Attn_Tensor<Attn_Float, 4>:$source,
                        Variadic<Index>:$offsets);
-  let results = (outs Attn_Tensor<Attn_Float, 4>:$result);
+  let results = (outs Attn_Tensor<Attn_Input, 4>:$result);
   let regions = (region AnyRegion:$mod);
   let assemblyFormat = [{
     $source (`offsets` `(` $offsets^ `)`)? custom<OutputMod>($mod)

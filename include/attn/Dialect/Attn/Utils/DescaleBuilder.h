@@ -46,6 +46,12 @@ mlir::Value sliceDescale(mlir::OpBuilder &builder, mlir::Location loc,
                          mlir::Value descale, mlir::OpFoldResult batch,
                          mlir::OpFoldResult queryHead, mlir::Value group);
 
+/// `number`, f32 or a vector of it, no further than the largest finite number
+/// of `to`, f8E4M3FN or f8E5M2, rounded to nearest, ties to even. NaN stays
+/// NaN.
+mlir::Value roundToFloat8(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Value number, mlir::FloatType to);
+
 /// `number`, f16, bf16 or f32, divided by `descale`, f32, in f32, no further
 /// than the largest finite number of `to`, f8E4M3FN or f8E5M2, rounded to
 /// nearest, ties to even. NaN stays NaN.

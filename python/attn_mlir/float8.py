@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Inputs and outputs of 8 bits: what they stand for, and what is rounded to them."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, Optional, Sequence
+
+from .arrays import vector_like, view_of
+from .checks import DESCALES, FLOAT8
+from .errors import BindingError
+from .mask import tensor
+
+
+def float8_output(query: Any, output_mod: Any, scale: Any, dtype: Optional[str]) -> Any:
+    """The output_mod of a result of `dtype`: one of 8 bits is what an output_mod gives, times a scale."""
+    if dtype not in FLOAT8:
+        if scale is not None:
+            raise BindingError(f"expected result_dtype f8E4M3FN or f8E5M2 with output_scale, got {dtype!r}")
+        return output_mod
+    own = output_mod or (lambda x, b, h, i, c: x)
+    if scale is None:
+        return own
+    scale = vector_like(query, float(scale)) if isinstance(scale, Real) else scale
+    view = view_of(scale, "output_scale")
+    if view.dtype != "f32" or tuple(view.shape) != (1,):
+        raise BindingError(f"output_scale: expected a number or f32 of (1,), got {view.dtype} of {tuple(view.shape)}")
+    factor = tensor(scale)
+    return lambda x, b, h, i, c: own(x, b, h, i, c) * factor[0]
+
+
+def descale_arrays(descale: Optional[Sequence[Any]]) -> dict[str, Any]:
+    """As arguments of a kernel."""
+    if descale is None:
+        return {}
+    if not isinstance(descale, (tuple, list)) or len(descale) not in (2, 3):
+        raise BindingError(f"expected descale to be three arrays, of query, key and value, or two, of 8-bit key and value, got {descale!r}")
+    return dict(zip(DESCALES[-len(descale) :], descale))
