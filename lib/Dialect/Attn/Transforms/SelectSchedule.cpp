@@ -329,7 +329,13 @@ private:
   LogicalResult checkOutput(AttentionOp op, const TargetInfo &info) {
     if (info.kind != TargetKind::Gpu || info.computeCapability >= 89)
       return success();
-    OutputModOp mod = getOutputMod(op.getOutput());
+    Value output = op.getOutput();
+    // What follows a repair is a part of the kernels of both attentions.
+    if (auto repair = output.hasOneUse()
+                          ? dyn_cast<RepairOp>(*output.user_begin())
+                          : RepairOp())
+      output = repair.getOutputResult();
+    OutputModOp mod = getOutputMod(output);
     for (; mod; mod = getOutputMod(mod.getResult()))
       if (isFloat8(mod.getResult().getType()))
         return mod.emitOpError()
