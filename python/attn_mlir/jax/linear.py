@@ -103,7 +103,7 @@ def backward(options: Options, saved, given):
 
     def attend(q, k, v, first, goes_back, is_wide, needs_state, needs_states):
         reverse = not options.full and options.reverse != goes_back
-        change = {"reverse": reverse, "result_dtype": wide if is_wide else None}
+        change: dict[str, Any] = {"reverse": reverse, "result_dtype": wide if is_wide else None}
         returns = {"return_state": needs_state, "return_states": needs_states}
         return differentiable(q, k, v, decay, first, dataclasses.replace(options, **change, **returns))
 

@@ -175,9 +175,11 @@ TEST_F(Constraints, largeCacheHoldsTheWholeHeadDim) {
   EXPECT_EQ(getMessages(), "range: expected tile_dv from 16 to 128, got 256\n");
 }
 
-TEST_F(Constraints, sharedKvIsNotSplit) {
+TEST_F(Constraints, sharedKvIsNotSplitByProducers) {
+  target = *lookupTarget("sm_90a");
   problem.sharedKV = true;
-  set("tile_dv=64");
+  schedule = *Schedule::parse("mma=wgmma producer_warps=4 tile_n=80 tile_d=128 "
+                              "tile_dv=64 stages=2 tile_m=128 warps=8");
   EXPECT_EQ(getMessages(), "kind: expected tile_dv=128 (K and V are one "
                            "tensor), got 64\n");
 }
