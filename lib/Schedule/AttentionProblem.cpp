@@ -182,6 +182,10 @@ Status AttentionProblem::verify() const {
                  "reads a query that is changed, got rotary=" +
                  std::to_string(queryRotations) +
                  " qk_norm=" + std::to_string(queryNorms)};
+  if (pass == AttentionPass::Backward && getSizeBytes(outputType) == 1)
+    return Error{
+        "expected out of 16 bits or more with pass=backward, got out=" +
+        std::string(getName(outputType))};
   if (!hasSoftmax() && hasLse)
     return Error{"expected lse=0 without softmax, got lse=1"};
   if (allowTf32 && elementType != ElementType::F32)

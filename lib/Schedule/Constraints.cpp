@@ -121,6 +121,11 @@ void Checker::checkInstructions() {
   if (std::string obstacle = family.findObstacle(problem, target);
       !obstacle.empty())
     reject("mma", obstacle);
+  // The first with conversions to 8-bit floats.
+  if (getSizeBytes(problem.outputType) == 1 && target.computeCapability < 89)
+    reject("mma", "expected a target of sm_89 or later for out=" +
+                      std::string(getName(problem.outputType)) + ", got " +
+                      target.name);
   if (problem.elementType == ElementType::F32 && !problem.allowTf32)
     reject("tf32", "f32 operands need tf32=1 (products rounded to tf32) on a "
                    "GPU");
@@ -176,10 +181,16 @@ void Checker::checkHeadDims() {
   if (!problem.sharedKV || target.kind == TargetKind::Cpu)
     return;
   // Values are panels, of 128 bytes, of the tile of the keys.
-  if (!getFamily(schedule.mma).hasRoles())
+  if (!getFamily(schedule.mma).hasRoles()) {
     requireMultiple("tile_dv", schedule.tileDv,
                     128 / getSizeBytes(problem.elementType));
-  else if (schedule.clusterD == 1)
+    if (schedule.tileDv > 0 && alignUp(valueDim, schedule.tileDv) > columns)
+      reject("kind", "expected slices of tile_dv columns to end within the " +
+                         std::to_string(columns) +
+                         " of the keys, which values are columns of, got "
+                         "tile_dv=" +
+                         std::to_string(schedule.tileDv));
+  } else if (schedule.clusterD == 1)
     requireValue("tile_dv", schedule.tileDv, valueDim,
                  "(K and V are one tensor)");
 }

@@ -126,12 +126,12 @@ def decode(
 
 
 def is_latent(key: ArrayView, value: ArrayView) -> bool:
-    """True if a kernel reads values, which are columns of the keys, in the tiles of these: rows of whole panels (128 bytes) of 16-bit numbers,
-    wider than those of a kernel that has a schedule for both."""
+    """True if a kernel reads values, which are columns of the keys, in the tiles of these (the compiler's haveLatentRows): rows of whole
+    panels (128 bytes) of 16-bit numbers, wider than those of a kernel that has a schedule for both, with slices of 256 of the values in them."""
     dims = (key.shape[3], value.shape[3])
     return (
         (key.address, key.strides, key.dtype, key.shape[:3]) == (value.address, value.strides, value.dtype, value.shape[:3])
-        and key.dtype in ("f16", "bf16") and dims[1] <= dims[0] > 256 and not any(dim % 64 for dim in dims)
+        and key.dtype in ("f16", "bf16") and -(-dims[1] // 256) * 256 <= dims[0] > 256 and not any(dim % 64 for dim in dims)
     )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ def write_latent(rng, folder):
     """Values that are the first columns of the keys, or others, of a tensor or of pages, with lengths or without: the module's path, and
     arguments of attn-run."""
     dim = rng.choice([64, 264, 320, 576])
-    value_dim = rng.choice([size for size in (16, 64, 200, 256, 320, 512) if size <= dim])
+    value_dim = rng.choice([size for size in (16, 64, 200, 256, 320, 512, dim) if size <= dim])
     first = rng.choice([0, 0, 0, 0, dim - value_dim])
     sizes = {"B": rng.choice([1, 2]), "H": rng.choice([1, 5, 16, 24]), "M": rng.choice([1, 1, 2, 40]), "P": rng.choice([7, 12]), "T": rng.choice([1, 3]), "N": rng.choice([1, 33, 150])}
     page, dtype, entry = rng.choice([1, 16, 16, 24]), rng.choice(["f16", "bf16"]), rng.choice(["i32", "i64"])

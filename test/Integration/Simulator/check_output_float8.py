@@ -132,9 +132,9 @@ def check_mutants(target):
             "one pair": ptx[:store] + operands.sub(r"\1, \3, \2", ptx[store:]),
             "type": ptx[:store] + ptx[store:].replace("e4m3x2.f32 %bytes0", "e5m2x2.f32 %bytes0", 1),
         }
-        for name, mutant in mutants.items():
-            assert mutant != ptx, f"no mutant {name}"
-            assert (run_ptx(folder, mutant, arrays) != right).any(), f"mutant {name} is not found"
+        for kind, mutant in mutants.items():
+            assert mutant != ptx, f"no mutant {kind}"
+            assert (run_ptx(folder, mutant, arrays) != right).any(), f"mutant {kind} is not found"
 
 
 def main():

@@ -9,6 +9,7 @@
 // RUN: attn-run %s --function=latent --shape B=2,T=9,P=19 --device=sim:sm_90a --random=2 --verify | FileCheck %s
 // RUN: attn-run %s --function=guessed --shape B=2,T=3,P=9 --device=sim:sm_90a --random=4 --verify | FileCheck %s
 // RUN: attn-run %s --function=other --shape B=2,N=41 --device=sim:sm_80 --random=3 --verify | FileCheck %s
+// RUN: attn-run %s --function=whole_rows --shape B=2,N=41 --device=sim:sm_80 --random=3 --verify | FileCheck %s
 // CHECK: {{^}}verify: PASS
 // CHECK-NOT: FAIL
 
@@ -68,4 +69,12 @@ func.func @other(%q: tensor<?x16x1x576xf16>, %c: tensor<?x1x?x576xf16>, %n: tens
   %o = attn.attention %q, %c, %v lengths(key %n : tensor<?xi32>) scale(0.07216878364870322)
       : tensor<?x16x1x576xf16>, tensor<?x1x?x576xf16>, tensor<?x1x?x512xf16> -> tensor<?x16x1x512xf16>
   return %o : tensor<?x16x1x512xf16>
+}
+
+// Of slices of 256 columns the last would end behind the keys' 320: a tile of their own.
+func.func @whole_rows(%q: tensor<?x16x1x320xbf16>, %c: tensor<?x1x?x320xbf16>, %n: tensor<?xi32>) -> tensor<?x16x1x320xbf16> {
+  %o = attn.attention %q, %c, %c lengths(key %n : tensor<?xi32>)
+      {schedule = #attn.schedule<kind = "large_cache", mma = "mma_sync", tile_m = 16, tile_n = 16, tile_dv = 256, stages = 1, warps = 1>}
+      : tensor<?x16x1x320xbf16>, tensor<?x1x?x320xbf16>, tensor<?x1x?x320xbf16> -> tensor<?x16x1x320xbf16>
+  return %o : tensor<?x16x1x320xbf16>
 }

@@ -191,6 +191,11 @@ TEST_F(Constraints, sharedKvIsSplitByPanelsWithoutRoles) {
   set("tile_dv=96");
   EXPECT_EQ(getMessages(),
             "multiple: expected tile_dv a positive multiple of 64, got 96\n");
+  problem.headDim = problem.valueDim = 320;
+  set("tile_d=320 tile_dv=256");
+  EXPECT_EQ(getMessages(), "kind: expected slices of tile_dv columns to end "
+                           "within the 320 of the keys, which values are "
+                           "columns of, got tile_dv=256\n");
 }
 
 TEST_F(Constraints, smallCacheFields) {

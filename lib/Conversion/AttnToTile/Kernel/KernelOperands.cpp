@@ -45,8 +45,12 @@ bool attn::readsValueInKey(const TiledAttention &attention) {
   OnlineAttentionOp step = attention.first;
   auto key = step.getKey().getDefiningOp<tensor::ExtractSliceOp>(),
        value = step.getValue().getDefiningOp<tensor::ExtractSliceOp>();
+  int64_t columns = attention.getTileDv();
+  auto lastColumn = static_cast<int64_t>(
+      llvm::alignTo(attention.getPaddedValueDim(), columns));
   return key && value && !attention.isSmallCache() &&
          !getFamily(getSchedule(attention.schedule).mma).hasRoles() &&
+         columns % 64 == 0 && lastColumn <= attention.getPaddedHeadDim() &&
          readsValueInKey(step, key.getSource(), value.getSource());
 }
 

@@ -58,7 +58,9 @@ Value attn::skipColumns(Value tensor) {
   for (int64_t dim : {kBatch, kHead, kSequence})
     if (!takesAll(slice, dim))
       return tensor;
-  return slice.getSource();
+  return haveLatentRows(slice.getSourceType(), slice.getType())
+             ? slice.getSource()
+             : tensor;
 }
 
 bool attn::isValueInKey(Value key, Value value) {
@@ -75,6 +77,7 @@ bool attn::haveLatentRows(ShapedType key, ShapedType value) {
   constexpr int64_t widest = 256, panel = 64;
   int64_t headDim = key.getShape().back(), valueDim = value.getShape().back();
   return headDim > widest && headDim % panel == 0 && valueDim % panel == 0 &&
+         llvm::alignTo(valueDim, widest) <= static_cast<uint64_t>(headDim) &&
          key.getElementTypeBitWidth() == 16;
 }
 

@@ -157,9 +157,7 @@ static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
   } else if (isView(cache)) {
     addView(cache.getDefiningOp(), ops, inputs);
   } else if (Value whole = skipColumns(cache);
-             whole != cache && isKnown(whole, ops, inputs) &&
-             haveLatentRows(cast<ShapedType>(whole.getType()),
-                            cast<ShapedType>(cache.getType()))) {
+             whole != cache && isKnown(whole, ops, inputs)) {
     addColumns(cache.getDefiningOp(), ops, inputs);
   } else {
     inputs.insert(cache);

@@ -28,6 +28,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GradScope.h"
+#include "LinearDecaySums.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Utils/GenericBuilder.h"
@@ -36,7 +37,6 @@
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -93,9 +93,6 @@ private:
   Value multiplyRows(Value x, Value y);
   Value multiplyStates(Value state, Value gradient);
   bool needsStates();
-  Value emitCrossings(const Linear &dQuery, const Linear &dKey);
-  Value selectBehind(ValueRange at, Value last, Value crossings, Value sum);
-  Value sumFromEnd(Value terms, Value crossings, Value end);
   Value sumBatches(Value terms, Value slope);
   Value emitDecayGradient(const Linear &dQuery, const Linear &dKey,
                           Value dState);
@@ -326,101 +323,6 @@ bool LinearGradBuilder::needsStates() {
   return ShapedType::isDynamic(rows) || rows > kStateStride / 2;
 }
 
-/// [B, Hq, ceil(M / 64)]: what crosses position 64 (c + 1), 0 in the last.
-Value LinearGradBuilder::emitCrossings(const Linear &dQuery,
-                                       const Linear &dKey) {
-  Value before = dQuery.states, after = dKey.states;
-  if (op.getReverse())
-    std::swap(before, after);
-  Location loc = b.getLoc();
-  Sizes sizes = tensor::getMixedSizes(b, loc, before);
-  Value chunks = getValueOrCreateConstantIndexOp(b, loc, sizes[2]);
-  sizes.truncate(3);
-  Value one = arith::ConstantIndexOp::create(b, 1);
-  Value last = arith::SubIOp::create(b, chunks, one);
-  Value scale = number(op.getScaleValue());
-  return buildGeneric(
-      b, after, {{0, 1, 2, 3, 4}}, zeros(sizes), {0, 1, 2},
-      [&](ValueRange args) -> Value {
-        Values at;
-        for (unsigned dim = 0; dim < 5; ++dim)
-          at.push_back(linalg::IndexOp::create(b, dim));
-        Value exists =
-            arith::CmpIOp::create(b, arith::CmpIPredicate::ult, at[2], last);
-        Value next = arith::AddIOp::create(b, at[2], one);
-        at[2] = arith::MinUIOp::create(b, next, last);
-        Value state = tensor::ExtractOp::create(b, before, at);
-        Value product = arith::MulFOp::create(
-            b, scale, arith::MulFOp::create(b, state, args[0]));
-        Value term = arith::SelectOp::create(b, exists, product, number(0));
-        return arith::AddFOp::create(b, args[1], term);
-      });
-}
-
-/// What crosses position i + 1 for `at`, [b, h, i]: of the last of 64 positions
-/// that is known, of others it is `sum`.
-Value LinearGradBuilder::selectBehind(ValueRange at, Value last,
-                                      Value crossings, Value sum) {
-  Value stride = arith::ConstantIndexOp::create(b, kStateStride);
-  Value one = arith::ConstantIndexOp::create(b, 1);
-  Value zero = arith::ConstantIndexOp::create(b, 0);
-  Value chunk = arith::DivUIOp::create(b, at[2], stride);
-  Value crossing =
-      tensor::ExtractOp::create(b, crossings, ValueRange{at[0], at[1], chunk});
-  Value rest =
-      arith::RemUIOp::create(b, arith::AddIOp::create(b, at[2], one), stride);
-  Value isLast = arith::AndIOp::create(
-      b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, zero),
-      arith::CmpIOp::create(b, arith::CmpIPredicate::ne, at[2], last));
-  return arith::SelectOp::create(b, isLast, crossing, sum);
-}
-
-/// [B, Hq, M]: the sums of the terms from a position on up to the next multiple
-/// of 64, and of what crosses that, `crossings`, or at the end `end`, [B, Hq].
-/// Both may be null.
-Value LinearGradBuilder::sumFromEnd(Value terms, Value crossings, Value end) {
-  Location loc = b.getLoc();
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, value);
-  };
-  auto loop = [&](unsigned dim, ValueRange state,
-                  llvm::function_ref<Values(Value, ValueRange)> body) {
-    Value upper =
-        getValueOrCreateConstantIndexOp(b, loc, getDim(b, loc, terms, dim));
-    auto made = scf::ForOp::create(b, index(0), upper, index(1), state);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(made.getBody());
-    scf::YieldOp::create(
-        b, body(made.getInductionVar(), made.getRegionIterArgs()));
-    return Values(made.getResults());
-  };
-  Value rows =
-      getValueOrCreateConstantIndexOp(b, loc, getDim(b, loc, terms, kSequence));
-  Value last = arith::SubIOp::create(b, rows, index(1));
-  Value sums = empty(tensor::getMixedSizes(b, loc, terms), type);
-  return loop(kBatch, sums, [&](Value batch, ValueRange outer) {
-    return loop(kHead, outer, [&](Value head, ValueRange state) {
-      Value start =
-          end ? tensor::ExtractOp::create(b, end, ValueRange{batch, head})
-                    .getResult()
-              : number(0);
-      Values ends = loop(
-          kSequence, {state[0], start}, [&](Value step, ValueRange carried) {
-            Value row = arith::SubIOp::create(b, last, step);
-            Value at[] = {batch, head, row};
-            Value term = tensor::ExtractOp::create(b, terms, at);
-            Value behind = carried[1];
-            if (crossings)
-              behind = selectBehind(at, last, crossings, behind);
-            Value sum = arith::AddFOp::create(b, behind, term);
-            return Values{tensor::InsertOp::create(b, sum, carried[0], at),
-                          sum};
-          });
-      return Values{ends[0]};
-    });
-  })[0];
-}
-
 /// [Hq]: the gradients of a head's decay at all positions.
 Value LinearGradBuilder::sumBatches(Value terms, Value slope) {
   return buildGeneric(b, terms, {{1, 0, 2}},
@@ -448,10 +350,11 @@ Value LinearGradBuilder::emitDecayGradient(const Linear &dQuery,
       [&](ValueRange args) -> Value {
         return arith::SubFOp::create(b, args[0], args[1]);
       });
-  Value crossings;
-  if (dQuery.states)
-    crossings = emitCrossings(dQuery, dKey);
-  Value sums = sumFromEnd(terms, crossings, end);
+  Value before = dQuery.states, after = dKey.states;
+  if (op.getReverse())
+    std::swap(before, after);
+  Value sums =
+      emitDecaySums(b, {terms, end, before, after, op.getScaleValue()});
   Value decay = get(op.getDecay() ? op.getDecay() : op.getSlope());
   // Nothing crosses a decay of 0.
   SmallVector<unsigned, 4> of = {0, 1, 2};

@@ -23,8 +23,8 @@ PagedOp getPages(mlir::Value tensor);
 /// the tensor that it is a slice of, is a view of; null if it is none.
 RaggedOp getRagged(mlir::Value tensor);
 
-/// What `tensor` is the first columns of: the source of a slice of them of all
-/// rows; `tensor` itself if it is none.
+/// What `tensor` is the first columns of, of latent rows: the source of a slice
+/// of them of all rows; `tensor` itself if it is none.
 mlir::Value skipColumns(mlir::Value tensor);
 
 /// True if the values of an attention are the first columns of its keys, in the
@@ -53,7 +53,8 @@ bool readsByRow(OpTy op) {
 }
 
 /// True if rows of these types are wider than those of kernels with a schedule
-/// of their own for keys and values, and whole panels of a tile (128 bytes).
+/// of their own for keys and values, and whole panels of a tile (128 bytes),
+/// and slices of the values of so many columns end within the keys.
 bool haveLatentRows(mlir::ShapedType key, mlir::ShapedType value);
 
 /// True if `op`, of keys that `key` is and values that `value` is, reads values
