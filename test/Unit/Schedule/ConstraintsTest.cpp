@@ -188,9 +188,9 @@ TEST_F(Constraints, sharedKvIsSplitByPanelsWithoutRoles) {
   problem.sharedKV = true;
   set("mma=mma_sync tile_m=64 warps=4 producer_warps=0 cluster_m=1 tile_dv=64");
   EXPECT_EQ(getMessages(), "");
-  set("tile_dv=96");
+  set("tile_dv=32");
   EXPECT_EQ(getMessages(),
-            "multiple: expected tile_dv a positive multiple of 64, got 96\n");
+            "multiple: expected tile_dv a positive multiple of 64, got 32\n");
   problem.headDim = problem.valueDim = 320;
   set("tile_d=320 tile_dv=256");
   EXPECT_EQ(getMessages(), "kind: expected slices of tile_dv columns to end "
