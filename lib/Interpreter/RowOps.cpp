@@ -1,4 +1,4 @@
-//===- RowOps.cpp - Rotary embedding and norm of rows ---------------------===//
+//===- RowOps.cpp - What happens to rows before an attention --------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -134,10 +134,44 @@ static LogicalResult evaluateNorm(Operation *op, Environment &environment) {
   return success();
 }
 
+static LogicalResult evaluateDequantize(Operation *op,
+                                        Environment &environment) {
+  auto wide = cast<DequantizeOp>(op);
+  SharedTensor source = environment.tensor(wide.getSource());
+  TensorValue result = *source;
+  bool isInteger = getElementTypeOrSelf(wide.getSource().getType()).isInteger();
+  SharedTensor descale;
+  if (wide.getDescale())
+    descale = environment.tensor(wide.getDescale());
+  bool isOfHeads = descale && descale->shape.size() == 2;
+  int64_t heads = source->shape[kHead],
+          groups = isOfHeads ? descale->shape[kHead] : 1;
+  if (isOfHeads && (descale->shape[kBatch] != source->shape[kBatch] ||
+                    heads % std::max<int64_t>(groups, 1) != 0))
+    return op->emitOpError()
+           << "expected a descale of [" << source->shape[kBatch]
+           << ", G], G a divisor of " << heads << ", got "
+           << reference::formatShape(descale->shape);
+  // Of a group of heads.
+  int64_t size = source->shape[kSequence] * source->shape[kHeadDim] * heads /
+                 std::max<int64_t>(groups, 1);
+  for (auto [i, element] : llvm::enumerate(result.elements)) {
+    double number =
+        isInteger ? static_cast<double>(element.integer) : element.real;
+    if (descale)
+      number *= descale->elements[isOfHeads ? i / size : 0].real;
+    element = Scalar::ofReal(number);
+  }
+  storeResult(wide.getResult(), std::move(result), environment);
+  return success();
+}
+
 OpEvaluator attn::findRowEvaluator(Operation *op) {
   if (isa<RotaryOp>(op))
     return evaluateRotary;
   if (isa<QkNormOp>(op))
     return evaluateNorm;
+  if (isa<DequantizeOp>(op))
+    return evaluateDequantize;
   return nullptr;
 }

@@ -11,7 +11,8 @@
 
 namespace attn {
 
-/// What evaluates attn.rotary and attn.qk_norm; null for other ops.
+/// What evaluates attn.rotary, attn.qk_norm and attn.dequantize; null for other
+/// ops.
 OpEvaluator findRowEvaluator(mlir::Operation *op);
 
 } // namespace attn

@@ -23,6 +23,7 @@ from .mask.tracing import Traced
 from .probabilities import changed_attention
 from .problem import AttentionProblem, bias_shape, float_text
 from .rows import RowChanges
+from .widen import wide_field
 
 Normalization = Union[str, tuple[str, float]]
 
@@ -203,6 +204,7 @@ def attention_backward(
     allow_tf32: bool = False,
     deterministic: bool = False,
     result_dtype: Optional[str] = None,
+    descale: Optional[Sequence[Any]] = None,
     head_map: Any = None,
     cache: Optional[Cache] = None,
 ) -> tuple[Any, ...]:
@@ -215,12 +217,14 @@ def attention_backward(
     uses it, d_lse [B, Hq, M]. `result_dtype` is that of d_query, d_key and d_value. With `deterministic`, and on the CPU, they are the same bits in every run. A sink of the
     forward is in its lse; the sink's own gradient is the sum over B and M of -exp(sink - lse) * (rowsum(d_output * output) -
     d_lse). With head_map d_key and d_value of each query head, in the type of the results, are summed in f32 for the heads of key and
-    value, in the order of query heads.
+    value, in the order of query heads. Of 8-bit inputs with their `descale` the gradients are of what the numbers stand for, descale times what they are, in the
+    type of d_output, f16 or bf16, to which kernels in front make them wider.
     """
     mask_mod = with_blocks(mask_mod, block_mask)
     random = dropout_arrays(query, dropout, seed, offset)
-    call = Call(query, key, value, bias, None, {**head_map_arrays(head_map), **random}, causal, window, soft_cap, scale, mask_mod, score_mod)
-    check_arrays(call.named)
+    call = Call(query, key, value, bias, None, {**descale_arrays(descale), **head_map_arrays(head_map), **random}, causal, window, soft_cap, scale, mask_mod, score_mod)
+    check_arrays(call.named, FLOAT8 + FLOATS, FLOAT8)
+    wide = wide_field(call.named, d_output)
     text = normalization_text(normalization)
     if text.startswith("sum"):
         raise BindingError(f"expected normalization 'softmax' or 'none' of a backward, got {normalization!r}")
@@ -232,7 +236,7 @@ def attention_backward(
     call.check_saved(more)
     fields = (
         "gradient", True, "dropout", float(dropout), "bias_gradient", bias_gradient, "capture_gradients", capture_gradients,
-        "d_lse", d_lse is not None, "normalization", text, *call.result_field(result_dtype),
+        "d_lse", d_lse is not None, "normalization", text, *wide, *call.result_field(result_dtype, own=wide[1] if wide else None),
     )  # fmt: skip
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
     return call.run(tuple(more.values()), fields, target, device, flags, cache, out)
@@ -284,9 +288,9 @@ class Call:
         window = tuple(window) if isinstance(window, list) else window
         self.options = (causal, window, soft_cap, scale, mask_mod, score_mod)
 
-    def result_field(self, dtype: Optional[str], takes_bytes: bool = False) -> tuple:
-        """Of an AttentionProblem; none for the default. `takes_bytes`: 8 bits are a type, too."""
-        own = self.views[0].dtype
+    def result_field(self, dtype: Optional[str], takes_bytes: bool = False, own: Optional[str] = None) -> tuple:
+        """Of an AttentionProblem; none for the default, `own` or the query's. `takes_bytes`: 8 bits are a type, too."""
+        own = own or self.views[0].dtype
         if takes_bytes and dtype in FLOAT8 and own != "f64":
             return "result_dtype", dtype
         if own in FLOAT8:

@@ -12,6 +12,7 @@ from .errors import BindingError
 from .heads import HEAD_MAPS, select_heads, sum_heads
 from .norms import norm_lines
 from .rotary import rotary_lines
+from .widen import dequantize_lines
 
 #: What a dimension of a bias may be: its size in [B, Hq, M, N], or 1.
 BIAS_DIMS = ("B", "Hq", "M", "N")
@@ -58,7 +59,8 @@ class AttentionProblem:
     `output` is an output_mod behind the attention, whose captures follow the others.
 
     With `gradient` it is the backward: arguments then go on with output and lse, where there is an LSE, and d_output, and with `d_lse` d_lse; results
-    are d_query, d_key, d_value, with `bias_gradient` d_bias, with `capture_gradients` those of `learned`.
+    are d_query, d_key, d_value, with `bias_gradient` d_bias, with `capture_gradients` those of `learned`. `wide_dtype` is then what inputs of 8 bits are made, and
+    the type of output and d_output.
     """
 
     dtype: str = "bf16"
@@ -88,6 +90,7 @@ class AttentionProblem:
     capture_gradients: bool = False
     d_lse: bool = False
     result_dtype: Optional[str] = None
+    wide_dtype: Optional[str] = None
     tile_m: Optional[int] = None
     tile_n: Optional[int] = None
 
@@ -113,10 +116,11 @@ class AttentionProblem:
         stored = self.cache_dtype or self.dtype
         query = tensor((*rows, self.head_dim), self.dtype)
         key, value = (tensor(("B", "Hkv", "N", dim), stored) for dim in (self.head_dim, self.value_dim))
-        output, lse = tensor((*rows, self.value_dim), self.dtype), tensor(rows, "f64" if self.dtype == "f64" else "f32")
+        wide = self.wide_dtype or self.dtype
+        output, lse = tensor((*rows, self.value_dim), wide), tensor(rows, "f64" if self.dtype == "f64" else "f32")
 
         def result(type: str) -> str:
-            return type.replace(f"x{self.dtype}>", f"x{self.result_dtype or self.dtype}>")
+            return type.replace(f"x{wide}>", f"x{self.result_dtype or wide}>")
 
         arguments = {"query": query, "key": key, "value": value}
         clauses: list[str] = []
@@ -130,7 +134,8 @@ class AttentionProblem:
             ranks = zip(("query", "key", "value")[-len(self.descales) :], self.descales)
             scales = {f"{n}_descale": tensor(("B", "Hkv") if rank == 2 else (1,), "f32") for n, rank in ranks}
             arguments.update(scales)
-            clauses.append(f"descale({', '.join(f'%{n}' for n in scales)} : {', '.join(scales.values())})")
+            if not self.gradient:
+                clauses.append(f"descale({', '.join(f'%{n}' for n in scales)} : {', '.join(scales.values())})")
         views, names = [], "%query, %key, %value"
         pools: list[str] = []
         sources = ("Hkv", "Hv" if len(self.head_maps) == 2 else "Hkv")
@@ -193,6 +198,11 @@ class AttentionProblem:
             pair = (turned["query"], turned.get("key", ""))
         if (self.qk_norm or self.rotary) and not self.pages:
             names = f"{', '.join(pair)}, %value"
+        if self.wide_dtype:
+            lines, wider = dequantize_lines(arguments, self.wide_dtype)
+            views += lines
+            names = ", ".join(f"%{n}{'_wide' if wider[n] != arguments[n] else ''}" for n in wider)
+            query, key, value = wider.values()
         arguments.update((c.name, c.type) for c in self.captures)
         arguments.update((c.name, c.type) for c in (self.output.captures if self.output else ()))
         if self.gradient:

@@ -61,6 +61,20 @@ void ShapeResolver::suggestByReads(Region &mod, const std::string &suffix) {
   }
 }
 
+/// Descales of rows have the batches of the attention, and its key heads.
+void ShapeResolver::nameByDescales(Value rows, const std::string &suffix) {
+  for (Operation *op = rows.getDefiningOp(); Value source = getRowSource(op);
+       op = source.getDefiningOp()) {
+    auto wide = dyn_cast<DequantizeOp>(op);
+    if (!wide || !wide.getDescale() ||
+        cast<ShapedType>(wide.getDescale().getType()).getRank() != 2)
+      continue;
+    tie(wide.getDescale(), kBatch, "B" + suffix);
+    if (cast<ShapedType>(wide.getDescale().getType()).isDynamicDim(kHead))
+      tie(wide.getDescale(), kHead, "Hkv" + suffix);
+  }
+}
+
 /// Ties the operands that forward and backward have.
 template <typename OpTy>
 void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
@@ -69,6 +83,8 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
   tie(query, kBatch, "B" + suffix);
   tie(query, kHead, "Hq" + suffix);
   tie(query, kSequence, "M" + suffix);
+  for (Value rows : {query, key, value})
+    nameByDescales(rows, suffix);
   Value map;
   bool isMapped = skipHeadMap(key) != key || skipHeadMap(value) != value;
   if (RaggedOp ragged = getRagged(query))

@@ -53,6 +53,7 @@ private:
                     const std::string &heads, const std::string &suffix);
   void countOffsets();
   void nameByAppend(AppendOp append, const std::string &suffix);
+  void nameByDescales(mlir::Value rows, const std::string &suffix);
   void nameByRotary(RotaryOp rotary);
   void tie(mlir::Value operand, unsigned dim, const std::string &name);
   void suggestByReads(mlir::Region &mod, const std::string &suffix);

@@ -341,6 +341,7 @@ void attn::populateAttnToLinalgPatterns(RewritePatternSet &patterns,
                ConvertTo<SelectHeadsOp, emitSelectHeads>,
                ConvertTo<SumHeadsOp, emitSumHeads>,
                ConvertTo<RotaryOp, emitRotary>, ConvertTo<QkNormOp, emitQkNorm>,
+               ConvertTo<DequantizeOp, emitDequantize>,
                ConvertTo<OutputModOp, emitOutputMod>,
                ConvertTo<RaggedOp, emitRagged>, ConvertTo<PackOp, emitPack>,
                ConvertTo<SequenceLengthsOp, emitSequenceLengths>>(
@@ -363,7 +364,8 @@ struct ConvertAttnToLinalgPass
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,
               LinearAttentionOp, NormalizeOp, RepairOp, CombineOp, MergeOp,
               PagedOp, AppendOp, RaggedOp, PackOp, SequenceLengthsOp,
-              SelectHeadsOp, SumHeadsOp, OutputModOp, RotaryOp, QkNormOp>(op))
+              SelectHeadsOp, SumHeadsOp, OutputModOp, RotaryOp, QkNormOp,
+              DequantizeOp>(op))
         ++numConverted;
     });
     RewritePatternSet patterns(&getContext());

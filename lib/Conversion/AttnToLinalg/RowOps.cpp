@@ -1,4 +1,4 @@
-//===- RowOps.cpp - Rotary embedding and norm of rows, in linalg ----------===//
+//===- RowOps.cpp - What happens to rows before an attention, in linalg ---===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -14,6 +14,7 @@
 #include "Ragged.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -28,6 +29,8 @@ using Sizes = SmallVector<OpFoldResult>;
 
 /// `value` in `type`, wider or narrower.
 static Value convert(OpBuilder &b, Location loc, Value value, Type type) {
+  if (isa<IntegerType>(value.getType()))
+    return arith::SIToFPOp::create(b, loc, type, value);
   unsigned from = value.getType().getIntOrFloatBitWidth();
   unsigned to = type.getIntOrFloatBitWidth();
   if (value.getType() == type)
@@ -45,17 +48,17 @@ static Value convert(OpBuilder &b, Location loc, Value value, Type type) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the ops share: `emit` takes the rows of each head to those of the
-/// result.
+/// What the ops share: `emit` takes the rows of each head, (batch, head), to
+/// those of the result.
 class RowEmitter {
 public:
   RowEmitter(OpBuilder &builder, Operation *op)
       : b(op->getLoc(), builder), source(getRowSource(op)),
-        element(getElementTypeOrSelf(source.getType())),
+        element(getElementTypeOrSelf(op->getResult(0).getType())),
         type(getScoreType(source)) {}
 
 protected:
-  Value emit(function_ref<Value(Value rows, Value into, Value batch)> body);
+  Value emit(function_ref<Value(Value rows, Value into, ValueRange head)> body);
 
   /// `into`, with what `math` makes of elements of `inputs` in the score type.
   Value map(ValueRange inputs, ArrayRef<AffineMap> maps, Value into,
@@ -69,14 +72,14 @@ protected:
 
   ImplicitLocOpBuilder b;
   Value source;
-  Type element, type;
+  Type element, type; ///< of the result, and to compute in
   OpFoldResult numRows;
   int64_t headDim = 0;
 };
 } // namespace
 
 Value RowEmitter::emit(
-    function_ref<Value(Value rows, Value into, Value batch)> body) {
+    function_ref<Value(Value rows, Value into, ValueRange head)> body) {
   auto tensor = cast<RankedTensorType>(source.getType());
   Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), source);
   numRows = sizes[kSequence];
@@ -92,21 +95,23 @@ Value RowEmitter::emit(
     Sizes offsets = {head[0], head[1], index(0), index(0)};
     Sizes one = {index(1), index(1), numRows, index(headDim)};
     Sizes strides(4, index(1));
-    auto matrix =
-        RankedTensorType::get({tensor.getDimSize(kSequence), headDim}, element);
     auto slice = [&](Value whole) -> Value {
+      auto matrix =
+          RankedTensorType::get({tensor.getDimSize(kSequence), headDim},
+                                getElementTypeOrSelf(whole.getType()));
       return tensor::ExtractSliceOp::create(b, matrix, whole, offsets, one,
                                             strides);
     };
     Value result =
-        body(slice(source), slice(forall.getRegionIterArgs()[0]), head[0]);
+        body(slice(source), slice(forall.getRegionIterArgs()[0]), head);
     b.setInsertionPointToEnd(forall.getTerminator().getBody());
     tensor::ParallelInsertSliceOp::create(
         b, result, forall.getRegionIterArgs()[0], offsets, one, strides);
   }
   Value result = forall.getResult(0);
-  if (result.getType() != tensor)
-    result = tensor::CastOp::create(b, tensor, result);
+  auto type = tensor.clone(element);
+  if (result.getType() != type)
+    result = tensor::CastOp::create(b, type, result);
   return result;
 }
 
@@ -261,8 +266,8 @@ Value RotaryEmitter::run() {
     cos = gatherRows(cos);
     sin = gatherRows(sin);
   }
-  return emit([&](Value rows, Value into, Value batch) {
-    return turn(rows, into, batch);
+  return emit([&](Value rows, Value into, ValueRange head) {
+    return turn(rows, into, head[0]);
   });
 }
 
@@ -281,7 +286,7 @@ public:
       : RowEmitter(builder, op), op(op) {}
 
   Value run() {
-    return emit([&](Value rows, Value into, Value) {
+    return emit([&](Value rows, Value into, ValueRange) {
       return scale(rows, sumSquares(rows), into);
     });
   }
@@ -335,4 +340,44 @@ Value NormEmitter::scale(Value rows, Value sums, Value into) {
 
 Value attn::emitQkNorm(OpBuilder &builder, QkNormOp op) {
   return NormEmitter(builder, op).run();
+}
+
+//===----------------------------------------------------------------------===//
+// attn.dequantize
+//===----------------------------------------------------------------------===//
+
+namespace {
+class DequantizeEmitter : RowEmitter {
+public:
+  DequantizeEmitter(OpBuilder &builder, DequantizeOp op)
+      : RowEmitter(builder, op), op(op) {}
+
+  Value run() {
+    Value group;
+    if (op.getDescale())
+      group = getGroupSize(b, b.getLoc(), op.getDescale(),
+                           tensor::getMixedSize(b, b.getLoc(), source, kHead));
+    return emit([&](Value rows, Value into, ValueRange head) {
+      Value factor;
+      if (op.getDescale())
+        factor = convert(b, b.getLoc(),
+                         readDescale(b, b.getLoc(), op.getDescale(), head[0],
+                                     head[1], group),
+                         type);
+      return map(rows, {identity()}, into,
+                 [&](OpBuilder &nested, Location loc, ValueRange in) -> Value {
+                   return factor ? arith::MulFOp::create(nested, loc, in[0],
+                                                         factor)
+                                 : in[0];
+                 });
+    });
+  }
+
+private:
+  DequantizeOp op;
+};
+} // namespace
+
+Value attn::emitDequantize(OpBuilder &builder, DequantizeOp op) {
+  return DequantizeEmitter(builder, op).run();
 }

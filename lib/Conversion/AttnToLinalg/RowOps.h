@@ -1,4 +1,4 @@
-//===- RowOps.h - Rotary embedding and norm of rows, in linalg --*- C++ -*-===//
+//===- RowOps.h - What happens to rows, in linalg ---------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -15,6 +15,8 @@ namespace attn {
 mlir::Value emitRotary(mlir::OpBuilder &builder, RotaryOp op);
 
 mlir::Value emitQkNorm(mlir::OpBuilder &builder, QkNormOp op);
+
+mlir::Value emitDequantize(mlir::OpBuilder &builder, DequantizeOp op);
 
 } // namespace attn
 

@@ -9,6 +9,7 @@
 #include "Backward/Backward.h"
 #include "Backward/BackwardScores.h"
 #include "Backward/HeadSums.h"
+#include "Kernel/RowChains.h"
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
@@ -45,6 +46,14 @@ static void addOperand(TiledAttention &attention, StringRef name, Value tensor,
                                 isOutput, vectorElements});
 }
 
+/// What a product takes, or of rows that a kernel before computes, what that
+/// reads.
+static void addFactor(TiledAttention &attention, StringRef name, Value tensor) {
+  Value source = skipRowOps(tensor);
+  // Tiles are copied by 16 bytes.
+  addOperand(attention, name, source, source == tensor ? 8 : 1);
+}
+
 static bool isMapped(Value tile) {
   return getHeadMap(getSlice(tile)) != nullptr;
 }
@@ -79,16 +88,15 @@ static void addGradients(TiledAttention &attention, TiledBackward &backward) {
   }
 }
 
-static void addOperands(TiledBackward &backward) {
+static LogicalResult addOperands(TiledBackward &backward) {
   TiledAttention attention;
   BackwardStepOp step = backward.nests.front().steps.front();
-  // Tiles are copied by 16 bytes.
   std::pair<StringRef, Value> factors[] = {{"query", step.getQuery()},
                                            {"key", step.getKey()},
                                            {"value", step.getValue()},
                                            {"d_output", step.getDOutput()}};
   for (auto [name, tile] : factors)
-    addOperand(attention, name, getSource(tile), 8);
+    addFactor(attention, name, getSource(tile));
   for (Value tile : {step.getKey(), step.getValue()})
     markMapped(attention, getSlice(tile));
   if (step.getBias())
@@ -107,6 +115,8 @@ static void addOperands(TiledBackward &backward) {
   attention.forall = foralls.front();
   attention.schedule = backward.nests.front().attention.schedule;
   findPrologue(attention, foralls);
+  if (failed(addRowOperands(attention)))
+    return failure();
   SetVector<Value> captures;
   for (BackwardNest &nest : backward.nests) {
     nest.attention.prologue = attention.prologue;
@@ -128,6 +138,7 @@ static void addOperands(TiledBackward &backward) {
     nest.attention.operands = attention.operands;
   for (ScoreNest &nest : backward.scoreNests)
     nest.attention.operands = attention.operands;
+  return success();
 }
 
 //===----------------------------------------------------------------------===//
@@ -426,8 +437,7 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
     backward.rounding =
         (*sums.getUsers().begin())->getParentOfType<scf::ForallOp>();
   }
-  if (failed(checkScores(backward)))
+  if (failed(checkScores(backward)) || failed(addOperands(backward)))
     return failure();
-  addOperands(backward);
   return backward;
 }

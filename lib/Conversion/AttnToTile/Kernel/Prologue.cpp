@@ -117,8 +117,7 @@ void attn::findPrologue(TiledAttention &attention,
     function->walk([&](AppendOp append) { ops.insert(append); });
   for (scf::ForallOp nest : nests) {
     addProducers(nest, ops);
-    if (attention.first)
-      findRowChains(nest, ops);
+    findRowChains(nest, ops);
   }
   for (auto [number, op] : llvm::enumerate(ops)) {
     PrologueOp &prologue = attention.prologue.emplace_back();

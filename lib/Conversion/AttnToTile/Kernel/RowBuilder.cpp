@@ -16,7 +16,8 @@ using namespace attn;
 RowBuilder::RowBuilder(OpBuilder &builder, Location loc, RowChain chain,
                        const IRMapping &values, Value lane)
     : builder(builder), loc(loc), chain(std::move(chain)), values(values),
-      lane(lane), type(cast<ShapedType>(this->chain.source.getType())) {
+      lane(lane),
+      type(cast<ShapedType>(this->chain.ops.back()->getResult(0).getType())) {
   shareOutColumns();
 }
 
@@ -98,6 +99,8 @@ Value RowBuilder::toI64(Value index) {
 
 Value RowBuilder::toF32(Value element) {
   Type f32 = builder.getF32Type();
+  if (isa<IntegerType>(element.getType()))
+    return arith::SIToFPOp::create(builder, loc, f32, element);
   if (element.getType().getIntOrFloatBitWidth() < 32)
     return arith::ExtFOp::create(builder, loc, f32, element);
   if (element.getType().getIntOrFloatBitWidth() > 32)
@@ -227,6 +230,28 @@ void RowBuilder::normalize(Row &row, QkNormOp op) {
     }
 }
 
+void RowBuilder::widen(Row &row, DequantizeOp op) {
+  if (!op.getDescale())
+    return;
+  SmallVector<Value> at = {i64(0)};
+  if (cast<ShapedType>(op.getDescale().getType()).getRank() == 2) {
+    auto heads = [&](Value tensor) {
+      return toI64(
+          tile::DimOp::create(builder, loc, values.lookup(tensor), kHead));
+    };
+    // One that no head has is not read, whatever the sizes are.
+    Value groups = heads(op.getDescale());
+    Value size = create<arith::DivUIOp>(heads(chain.source), groups);
+    Value group = create<arith::DivUIOp>(row.place[kHead], size);
+    Value last = create<arith::SubIOp>(groups, i64(1));
+    at = {row.place[kBatch], create<arith::MinUIOp>(group, last)};
+  }
+  Value descale = extract(op.getDescale(), at);
+  for (SmallVector<Value> &registers : row.registers)
+    for (Value &value : registers)
+      value = create<arith::MulFOp>(value, descale);
+}
+
 void RowBuilder::build(ArrayRef<Place> places, Read read, Write write) {
   SmallVector<Row> rows;
   for (auto [number, place] : llvm::enumerate(places)) {
@@ -238,8 +263,10 @@ void RowBuilder::build(ArrayRef<Place> places, Read read, Write write) {
     for (Row &row : rows)
       if (auto rotary = dyn_cast<RotaryOp>(op))
         turn(row, rotary);
+      else if (auto norm = dyn_cast<QkNormOp>(op))
+        normalize(row, norm);
       else
-        normalize(row, cast<QkNormOp>(op));
+        widen(row, cast<DequantizeOp>(op));
   for (auto [number, row] : llvm::enumerate(rows))
     store(row, [&, number = number](Value column, Value element) {
       write(number, column, element);

@@ -55,6 +55,7 @@ private:
   void load(Row &row, llvm::function_ref<Value(Value column)> read);
   void turn(Row &row, RotaryOp op);
   void normalize(Row &row, QkNormOp op);
+  void widen(Row &row, DequantizeOp op);
   void store(Row &row,
              llvm::function_ref<void(Value column, Value element)> write);
 

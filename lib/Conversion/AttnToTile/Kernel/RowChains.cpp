@@ -106,6 +106,16 @@ SmallVector<Operation *> attn::getChangedRows(Operation *op) {
   return chains;
 }
 
+/// The name of what a chain reads beside `source`, an operand.
+static std::string getName(const TiledAttention &attention, Value source,
+                           StringRef prefix) {
+  const KernelOperand *operand =
+      llvm::find_if(attention.operands, [&](const KernelOperand &operand) {
+        return operand.tensor == source;
+      });
+  return (prefix + operand->name).str();
+}
+
 static LogicalResult addOperandsOf(TiledAttention &attention, Operation *last) {
   if (failed(checkSource(last)))
     return failure();
@@ -114,8 +124,12 @@ static LogicalResult addOperandsOf(TiledAttention &attention, Operation *last) {
       addTable(attention, "cos", rotary.getCos());
       addTable(attention, "sin", rotary.getSin());
       addTable(attention, "positions", rotary.getPositions());
+    } else if (auto norm = dyn_cast<QkNormOp>(op)) {
+      addTable(attention, "norm_weight", norm.getWeight());
     } else {
-      addTable(attention, "norm_weight", cast<QkNormOp>(op).getWeight());
+      auto wide = cast<DequantizeOp>(op);
+      addTable(attention, getName(attention, wide.getSource(), "descale_"),
+               wide.getDescale());
     }
   }
   return success();

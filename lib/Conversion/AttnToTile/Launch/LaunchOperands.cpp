@@ -150,6 +150,10 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
     return {"B", "Hq", "states", "D", "Dv"};
   if (std::optional<SmallVector<std::string>> names = getAppendDims(operand))
     return *names;
+  // Of a dynamic number of heads: those of the keys.
+  if (name.starts_with("descale_") && operand.type.getRank() == 2 &&
+      operand.type.isDynamicDim(kHead))
+    return {"B", "Hkv"};
   SmallVector<std::string> names;
   for (int64_t i = 0; i < operand.type.getRank(); ++i)
     names.push_back((name + "_dim" + Twine(i)).str());

@@ -43,7 +43,9 @@ OpFoldResult attn::getDim(OpBuilder &builder, Location loc, Value value,
                           unsigned dim) {
   // A view is not there to ask once it is folded into loads.
   if (auto view = value.getDefiningOp<ReifyRankedShapedTypeOpInterface>();
-      view && isa<PagedOp, RaggedOp, SelectHeadsOp, RotaryOp, QkNormOp>(view)) {
+      view &&
+      isa<PagedOp, RaggedOp, SelectHeadsOp, RotaryOp, QkNormOp, DequantizeOp>(
+          view)) {
     ReifiedRankedShapedTypeDims shapes;
     (void)view.reifyResultShapes(builder, shapes);
     return shapes.front()[dim];

@@ -119,6 +119,37 @@ LogicalResult QkNormOp::verify() {
   return success();
 }
 
+LogicalResult DequantizeOp::verify() {
+  auto source = cast<ShapedType>(getSource().getType());
+  auto result = cast<ShapedType>(getResult().getType());
+  if (failed(verifyHeadDim(*this, source)))
+    return failure();
+  // dequantize_c1: an f64 is what a reference makes of any type.
+  if (!isByte(source) && !source.getElementType().isF64())
+    return emitOpError() << "expected a source of f8E4M3FN, f8E5M2 or i8, got "
+                         << source.getElementType();
+  if (failed(verifyCompatibleShape(source, result)) ||
+      result.isDynamicDim(kHeadDim))
+    return emitOpError() << "expected a result of the source's shape, "
+                         << source << ", got " << result;
+  // dequantize_c2
+  if (!getDescale())
+    return success();
+  auto descale = cast<ShapedType>(getDescale().getType());
+  int64_t heads = source.getDimSize(kHead);
+  if (descale.getRank() == 1)
+    return verifyDescale(*this, "descale", descale, 0, 0);
+  int64_t groups = descale.getDimSize(kHead);
+  bool isKnown =
+      !ShapedType::isDynamic(heads) && !ShapedType::isDynamic(groups);
+  if (isKnown && (groups == 0 ? heads != 0 : heads % groups != 0))
+    return emitOpError()
+           << "expected a descale for each of H / G heads, got H = " << heads
+           << " and G = " << groups;
+  return verifyEqual(*this, {"source", "0", source.getDimSize(kBatch)},
+                     {"descale", "0", descale.getDimSize(kBatch)});
+}
+
 //===----------------------------------------------------------------------===//
 // Shapes
 //===----------------------------------------------------------------------===//
@@ -139,6 +170,12 @@ LogicalResult RotaryOp::reifyResultShapes(OpBuilder &builder,
 
 LogicalResult QkNormOp::reifyResultShapes(OpBuilder &builder,
                                           ReifiedRankedShapedTypeDims &shapes) {
+  return reifyRowShapes(builder, *this, shapes);
+}
+
+LogicalResult
+DequantizeOp::reifyResultShapes(OpBuilder &builder,
+                                ReifiedRankedShapedTypeDims &shapes) {
   return reifyRowShapes(builder, *this, shapes);
 }
 
@@ -171,6 +208,8 @@ Value attn::getRowSource(Operation *op) {
     return rotary.getSource();
   if (auto norm = dyn_cast_or_null<QkNormOp>(op))
     return norm.getSource();
+  if (auto wide = dyn_cast_or_null<DequantizeOp>(op))
+    return wide.getSource();
   return Value();
 }
 

@@ -81,11 +81,12 @@ static void addView(Operation *view, SetVector<Operation *> &ops,
   ops.insert(view);
 }
 
-/// True if kernels of `op` turn or normalise `rows` that it reads.
+/// True if kernels of `op` change `rows` that it reads.
 static bool isChangedInKernel(Value rows, Operation *op) {
   if (isa<AppendOp>(op))
     return getOnlyRowChain(rows);
-  return isa<AttentionOp>(op) && getRowSource(rows.getDefiningOp());
+  return isa<AttentionOp, AttentionBackwardOp>(op) &&
+         getRowSource(rows.getDefiningOp());
 }
 
 /// Adds an append, with what changes its rows.

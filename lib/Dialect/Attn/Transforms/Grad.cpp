@@ -36,6 +36,7 @@ public:
       : GradScope(forward, attention), attention(attention),
         recompute(recompute || !attention.getNormalization().hasLse()),
         lseGradient(lseGradient), result(attention.getOutput()) {
+    findWideType();
     while (OutputModOp mod = findOutputMod(result)) {
       mods.push_back(mod);
       result = mod.getResult();
@@ -45,6 +46,7 @@ public:
   LogicalResult run();
 
 private:
+  void findWideType();
   LogicalResult checkResults();
   LogicalResult checkOperands();
   static OutputModOp findOutputMod(Value output);
@@ -54,6 +56,8 @@ private:
   LogicalResult checkOutputMods();
 
   void createFunction();
+  Value widen(Value value, Value descale);
+  void widenOperands();
   template <typename OpTy>
   void cloneMods(OpTy copy);
   Value sumWeights(Value value);
@@ -75,6 +79,7 @@ private:
   SetVector<Value> captures;
   bool wantsBias = false;
 
+  Value query, key, value; ///< of the backward: none of 8 bits
   Value dOutput, dLse;
   Value output, lse; ///< of the forward, in the backward function
   /// The gradients of what `mods` read, of which each is read by one at least.
@@ -86,6 +91,16 @@ private:
 //===----------------------------------------------------------------------===//
 // What can be differentiated
 //===----------------------------------------------------------------------===//
+
+/// That of the query, or of the output where it has 16 bits.
+void GradBuilder::findWideType() {
+  wide = getElementTypeOrSelf(attention.getQuery().getType());
+  if (!isFloat8(wide))
+    return;
+  wide = getElementTypeOrSelf(attention.getOutput().getType());
+  if (!wide.isF16())
+    wide = builder.getBF16Type();
+}
 
 /// What follows `output`, which may be returned, too.
 OutputModOp GradBuilder::findOutputMod(Value output) {
@@ -145,10 +160,19 @@ LogicalResult GradBuilder::checkResults() {
 }
 
 LogicalResult GradBuilder::checkOperands() {
-  if (isByte(attention.getKey().getType()))
+  if (getElementTypeOrSelf(attention.getKey().getType()).isInteger())
     return attention.emitOpError()
-           << "expected inputs of at least 16 bits for a backward, got "
+           << "expected floats for a backward, got keys and values of "
            << getElementTypeOrSelf(attention.getKey().getType());
+  if (isByte(attention.getKey().getType()) && attention.hasProbMod())
+    return attention.emitOpError()
+           << "expected keys and values of at least 16 bits for a backward "
+              "through prob_mod, got "
+           << getElementTypeOrSelf(attention.getKey().getType());
+  if (llvm::any_of(attention.getDescales(),
+                   [&](Value descale) { return isArgument(descale); }))
+    attention.emitRemark()
+        << "takes its descales for constants, whose gradient is 0";
   std::pair<StringRef, Value> inputs[] = {{"query", attention.getQuery()},
                                           {"key", attention.getKey()},
                                           {"value", attention.getValue()}};
@@ -219,7 +243,11 @@ void GradBuilder::createFunction() {
   SmallVector<Type> more;
   if (!recompute)
     llvm::append_range(more, forward.getResultTypes());
-  more.push_back(result.getType());
+  // One of 8 bits has that of what is rounded.
+  auto type = cast<RankedTensorType>(result.getType());
+  more.push_back(isFloat8(type) ? type.clone(getElementTypeOrSelf(
+                                      attention.getOutput().getType()))
+                                : type);
   if (lseGradient)
     more.push_back(attention.getLse().getType());
   ValueRange arguments = GradScope::createFunction(more);
@@ -235,6 +263,30 @@ void GradBuilder::createFunction() {
     dLse = arguments[1];
   for (Value value : uses)
     cloneValue(value);
+}
+
+/// `value` with 16 bits or more, times its descale, which may be null.
+Value GradBuilder::widen(Value value, Value descale) {
+  if (!isFloat8(value.getType()))
+    return value;
+  auto type = cast<RankedTensorType>(value.getType()).clone(wide);
+  return DequantizeOp::create(builder, attention.getLoc(), type, value,
+                              descale);
+}
+
+void GradBuilder::widenOperands() {
+  query = mapping.lookup(attention.getQuery());
+  key = mapping.lookup(attention.getKey());
+  value = mapping.lookup(attention.getValue());
+  // Of the query there is none if it has more bits.
+  SmallVector<Value> descales(3);
+  auto given = llvm::map_to_vector(attention.getDescales(), [&](Value descale) {
+    return mapping.lookup(descale);
+  });
+  llvm::copy(given, descales.end() - given.size());
+  query = widen(query, descales[0]);
+  key = widen(key, descales[1]);
+  value = widen(value, descales[2]);
 }
 
 /// Fills the regions of `copy`; `mapping` stays free of what is inside them.
@@ -256,8 +308,7 @@ Value GradBuilder::sumWeights(Value value) {
   auto copy = AttentionOp::create(
       builder, attention.getLoc(),
       RankedTensorType::get(shape, attention.getScoreType()), /*lse=*/Type(),
-      operand(attention.getQuery()), operand(attention.getKey()), value,
-      operand(attention.getBias()), /*sink=*/Value(),
+      query, key, value, operand(attention.getBias()), /*sink=*/Value(),
       /*descales=*/ValueRange(), /*keyLengths=*/Value(),
       /*queryLengths=*/Value(), /*dropoutSeed=*/Value(),
       /*dropoutOffset=*/Value(), /*dropoutRate=*/FloatAttr(),
@@ -279,7 +330,8 @@ AttentionOp GradBuilder::cloneForward() {
       builder, attention.getLoc(), output, lse, operand(attention.getQuery()),
       operand(attention.getKey()), operand(attention.getValue()),
       operand(attention.getBias()), operand(attention.getSink()),
-      /*descales=*/ValueRange(), /*keyLengths=*/Value(),
+      llvm::map_to_vector(attention.getDescales(), operand),
+      /*keyLengths=*/Value(),
       /*queryLengths=*/Value(), operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
       attention.getScaleAttr(), attention.getNormalizationAttr(),
@@ -318,8 +370,7 @@ void GradBuilder::differentiateOutputMods() {
   for (Value capture : outputCaptures)
     captures.insert(mapping.lookup(capture));
   OutputGradients gradients =
-      buildOutputGrad(builder, copies, captures, dOutput,
-                      getElementTypeOrSelf(attention.getQuery().getType()));
+      buildOutputGrad(builder, copies, captures, dOutput, wide);
   dOutput = gradients.dOutput;
   ofOutputCaptures = gradients.ofCaptures;
   copies.back().erase(); // The forward has its result.
@@ -332,9 +383,7 @@ AttentionBackwardOp GradBuilder::createBackward() {
   auto operand = [&](Value value) {
     return value ? mapping.lookup(value) : value;
   };
-  Value query = operand(attention.getQuery()),
-        key = operand(attention.getKey()),
-        value = operand(attention.getValue()), gradient = dOutput,
+  Value value = this->value, gradient = dOutput,
         bias = operand(attention.getBias());
   RowReductionInterface normalization = attention.getNormalization();
   Value inverses;
@@ -372,8 +421,7 @@ AttentionBackwardOp GradBuilder::createBackward() {
 }
 
 void GradBuilder::returnGradients(AttentionBackwardOp backward) {
-  Value value = mapping.lookup(attention.getValue()),
-        dValue = backward.getDValue();
+  Value dValue = backward.getDValue();
   if (isa<SumAttr>(attention.getNormalization()))
     dValue = takeColumns(builder, attention.getLoc(), dValue, value);
   SmallVector<std::pair<Value, Value>> uses = {
@@ -414,6 +462,7 @@ LogicalResult GradBuilder::run() {
       failed(checkOutputMods()))
     return failure();
   createFunction();
+  widenOperands();
   cloneOutput();
   differentiateOutputMods();
   if (attention.hasProbMod())

@@ -6,6 +6,7 @@
 
 #include "GradScope.h"
 
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -26,6 +27,11 @@ bool attn::isFloatTensor(Value value) {
 bool GradScope::isArgument(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   return argument && argument.getOwner() == &forward.getBody().front();
+}
+
+Type GradScope::getGradientType(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return isFloat8(type) ? type.clone(wide) : type;
 }
 
 LogicalResult GradScope::checkArgument(Value value, StringRef role) {
@@ -54,6 +60,10 @@ LogicalResult GradScope::checkSource(Value value, StringRef role) {
   if (auto rotary = dyn_cast<RotaryOp>(op);
       rotary && (isArgument(rotary.getCos()) || isArgument(rotary.getSin())))
     op->emitRemark() << "takes its tables for constants, whose gradient is 0";
+  if (auto dequantized = dyn_cast<DequantizeOp>(op);
+      dequantized && dequantized.getDescale() &&
+      isArgument(dequantized.getDescale()))
+    op->emitRemark() << "takes its descale for a constant, whose gradient is 0";
   for (Value operand : op->getOperands()) {
     if (isa<tensor::DimOp>(op))
       continue;
@@ -80,7 +90,7 @@ ValueRange GradScope::createFunction(TypeRange more) {
   llvm::append_range(inputs, more);
   for (BlockArgument argument : forward.getArguments())
     if (isFloatTensor(argument))
-      results.push_back(argument.getType());
+      results.push_back(getGradientType(argument));
   builder.setInsertionPointAfter(forward);
   auto backward = func::FuncOp::create(
       builder, forward.getLoc(), (forward.getName() + "_grad").str(),
@@ -131,6 +141,11 @@ bool GradScope::passOn(Value &use, Value &gradient,
     use = rotary.getSource();
     return true;
   }
+  // The gradient is of what the numbers stand for.
+  if (auto dequantized = use.getDefiningOp<DequantizeOp>()) {
+    use = dequantized.getSource();
+    return true;
+  }
   auto norm = use.getDefiningOp<QkNormOp>();
   if (!norm)
     return false;
@@ -154,7 +169,7 @@ void GradScope::returnGradients(ArrayRef<std::pair<Value, Value>> usesOfViews) {
     if (!isFloatTensor(argument))
       continue;
     Value self = mapping.lookup(argument), sum;
-    Type element = getElementTypeOrSelf(self.getType());
+    Type element = getElementTypeOrSelf(getGradientType(self));
     auto init = [&]() -> Value {
       return tensor::EmptyOp::create(
           builder, loc, tensor::getMixedSizes(builder, loc, self), element);

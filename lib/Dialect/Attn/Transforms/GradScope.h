@@ -27,6 +27,8 @@ protected:
       : forward(forward), attention(attention), builder(forward.getContext()) {}
 
   bool isArgument(mlir::Value value);
+  /// That of the gradient of `value`: of 8 bits that of `wide`.
+  mlir::Type getGradientType(mlir::Value value);
   /// Fails if `value` is no argument.
   mlir::LogicalResult checkArgument(mlir::Value value, llvm::StringRef role);
   /// What `value` is before views and row ops: their gradients are derived.
@@ -53,6 +55,7 @@ protected:
   mlir::func::FuncOp forward;
   mlir::Operation *attention;
   mlir::OpBuilder builder;
+  mlir::Type wide; ///< what elements of 8 bits are made for a backward
   /// From the forward function to the backward function.
   mlir::IRMapping mapping;
 };

@@ -76,10 +76,6 @@ static std::optional<AffineMap> getPlaces(Region &mod, tensor::ExtractOp read) {
 
 LogicalResult attn::verifyOutputGrad(OutputModOp op,
                                      const SetVector<Value> &captures) {
-  if (isFloat8(op.getResult().getType()))
-    return op.emitOpError()
-           << "expected an output of at least 16 bits for a backward, got "
-           << getElementTypeOrSelf(op.getResult().getType());
   Region &mod = op.getMod();
   SmallVector<Value> variables = {mod.getArgument(0)};
   for (auto read : mod.getOps<tensor::ExtractOp>()) {

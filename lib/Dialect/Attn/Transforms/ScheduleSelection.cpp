@@ -181,7 +181,11 @@ static void countQueryOps(AttentionOp op, AttentionProblem &problem) {
   if (!getRowSource(last) || op.getQuery() == op.getKey() ||
       op.getQuery() == op.getValue())
     return;
-  for (Operation *rowOp : RowChain::get(last).ops)
+  RowChain chain = RowChain::get(last);
+  // Bytes are no tile of the type that the products take.
+  if (isByte(chain.source.getType()))
+    return;
+  for (Operation *rowOp : chain.ops)
     ++(isa<RotaryOp>(rowOp) ? problem.queryRotations : problem.queryNorms);
   for (int64_t *count : {&problem.queryRotations, &problem.queryNorms})
     *count = std::min(*count, AttentionProblem::kMostOps);

@@ -85,3 +85,30 @@ func.func @infinite(%q: !t, %k: !t, %v: !t) -> !t {
       } : !t, !t, !t -> !t
   return %o : !t
 }
+
+// Keys and values that are made wider for 16 bits are read as they are.
+// CHECK-LABEL: @bytes
+// CHECK-NOT: attn.dequantize
+// CHECK: attn.attention %arg0, %arg1, %arg2 descale(%arg3, %arg4 : tensor<1xf32>, tensor<1x2xf32>)
+// CHECK-SAME: tensor<1x2x8x16xf16>, tensor<1x2x8x16xf8E4M3FN>, tensor<1x2x8x16xf8E4M3FN> -> tensor<1x2x8x16xf16>
+func.func @bytes(%q: tensor<1x2x8x16xf16>, %k: tensor<1x2x8x16xf8E4M3FN>, %v: tensor<1x2x8x16xf8E4M3FN>,
+                 %dk: tensor<1xf32>, %dv: tensor<1x2xf32>) -> tensor<1x2x8x16xf16> {
+  %wk = attn.dequantize %k descale(%dk : tensor<1xf32>) : tensor<1x2x8x16xf8E4M3FN> -> tensor<1x2x8x16xf16>
+  %wv = attn.dequantize %v descale(%dv : tensor<1x2xf32>) : tensor<1x2x8x16xf8E4M3FN> -> tensor<1x2x8x16xf16>
+  %o = attn.attention %q, %wk, %wv : tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16> -> tensor<1x2x8x16xf16>
+  return %o : tensor<1x2x8x16xf16>
+}
+
+// Not the query, whose products would round weights to 8 bits; not values of
+// another type, nor those with descales of fewer heads.
+// CHECK-LABEL: @few_bytes
+// CHECK-COUNT-3: attn.dequantize
+// CHECK: attn.attention %0, %1, %2 :
+func.func @few_bytes(%q: tensor<1x2x8x16xf8E4M3FN>, %k: tensor<1x2x8x16xf8E4M3FN>, %v: tensor<1x2x8x16xf8E4M3FN>,
+                     %dk: tensor<1xf32>, %dv: tensor<1x1xf32>) -> tensor<1x2x8x16xf16> {
+  %wq = attn.dequantize %q : tensor<1x2x8x16xf8E4M3FN> -> tensor<1x2x8x16xf16>
+  %wk = attn.dequantize %k descale(%dk : tensor<1xf32>) : tensor<1x2x8x16xf8E4M3FN> -> tensor<1x2x8x16xf16>
+  %wv = attn.dequantize %v descale(%dv : tensor<1x1xf32>) : tensor<1x2x8x16xf8E4M3FN> -> tensor<1x2x8x16xf16>
+  %o = attn.attention %wq, %wk, %wv : tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16> -> tensor<1x2x8x16xf16>
+  return %o : tensor<1x2x8x16xf16>
+}

@@ -142,3 +142,57 @@ func.func @f(%x: tensor<2x4x9x64xf16>) {
   %0 = attn.qk_norm %x epsilon(-1.0) : tensor<2x4x9x64xf16>
   return
 }
+
+// -----
+
+// dequantize_c1
+func.func @f(%x: tensor<2x4x9x?xi8>) {
+  // expected-error @+1 {{expected D to be static and positive, got 'tensor<2x4x9x?xi8>'}}
+  %0 = attn.dequantize %x : tensor<2x4x9x?xi8> -> tensor<2x4x9x?xf16>
+  return
+}
+
+// -----
+
+// dequantize_c1
+func.func @f(%x: tensor<2x4x9x64xf16>) {
+  // expected-error @+1 {{expected a source of f8E4M3FN, f8E5M2 or i8, got 'f16'}}
+  %0 = attn.dequantize %x : tensor<2x4x9x64xf16> -> tensor<2x4x9x64xf32>
+  return
+}
+
+// -----
+
+// dequantize_c1
+func.func @f(%x: tensor<2x4x9x64xi8>) {
+  // expected-error @+1 {{expected a result of the source's shape, 'tensor<2x4x9x64xi8>', got 'tensor<2x4x9x32xf16>'}}
+  %0 = attn.dequantize %x : tensor<2x4x9x64xi8> -> tensor<2x4x9x32xf16>
+  return
+}
+
+// -----
+
+// dequantize_c2
+func.func @f(%x: tensor<2x4x9x64xi8>, %d: tensor<2xf32>) {
+  // expected-error @+1 {{expected descale to be [1] or [B, Hkv], got a vector of 2}}
+  %0 = attn.dequantize %x descale(%d : tensor<2xf32>) : tensor<2x4x9x64xi8> -> tensor<2x4x9x64xf16>
+  return
+}
+
+// -----
+
+// dequantize_c2
+func.func @f(%x: tensor<2x4x9x64xi8>, %d: tensor<2x3xf32>) {
+  // expected-error @+1 {{expected a descale for each of H / G heads, got H = 4 and G = 3}}
+  %0 = attn.dequantize %x descale(%d : tensor<2x3xf32>) : tensor<2x4x9x64xi8> -> tensor<2x4x9x64xf16>
+  return
+}
+
+// -----
+
+// dequantize_c2
+func.func @f(%x: tensor<2x4x9x64xi8>, %d: tensor<3x4xf32>) {
+  // expected-error @+1 {{expected descale dimension 0 to be 2 as in source, got 3}}
+  %0 = attn.dequantize %x descale(%d : tensor<3x4xf32>) : tensor<2x4x9x64xi8> -> tensor<2x4x9x64xf16>
+  return
+}

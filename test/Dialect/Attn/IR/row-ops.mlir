@@ -20,3 +20,14 @@ func.func @qk_norm(%x: tensor<?x4x?x64xbf16>, %w: tensor<64xf32>) {
   %1 = attn.qk_norm %x epsilon(0.0) : tensor<?x4x?x64xbf16>
   return
 }
+
+// CHECK-LABEL: @dequantize
+// CHECK: attn.dequantize %arg0 : tensor<?x4x?x64xf8E4M3FN> -> tensor<?x4x?x64xf16>
+// CHECK: attn.dequantize %arg0 descale(%arg2 : tensor<1xf32>) : tensor<?x4x?x64xf8E4M3FN> -> tensor<?x4x?x64xf32>
+// CHECK: attn.dequantize %arg1 descale(%arg3 : tensor<?x2xf32>) : tensor<?x4x?x64xi8> -> tensor<?x4x?x64xbf16>
+func.func @dequantize(%x: tensor<?x4x?x64xf8E4M3FN>, %y: tensor<?x4x?x64xi8>, %d: tensor<1xf32>, %h: tensor<?x2xf32>) {
+  %0 = attn.dequantize %x : tensor<?x4x?x64xf8E4M3FN> -> tensor<?x4x?x64xf16>
+  %1 = attn.dequantize %x descale(%d : tensor<1xf32>) : tensor<?x4x?x64xf8E4M3FN> -> tensor<?x4x?x64xf32>
+  %2 = attn.dequantize %y descale(%h : tensor<?x2xf32>) : tensor<?x4x?x64xi8> -> tensor<?x4x?x64xbf16>
+  return
+}

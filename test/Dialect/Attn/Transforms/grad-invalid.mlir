@@ -150,9 +150,22 @@ module {
 
 // -----
 
-// no gradients of 8-bit inputs
-func.func @f(%q: tensor<1x2x4x32xf8E4M3FN>) -> (tensor<1x2x4x32xf32>, tensor<1x2x4xf32>) {
-  // expected-error @+1 {{expected inputs of at least 16 bits for a backward, got 'f8E4M3FN'}}
-  %o, %lse = attn.attention %q, %q, %q : tensor<1x2x4x32xf8E4M3FN>, tensor<1x2x4x32xf8E4M3FN>, tensor<1x2x4x32xf8E4M3FN> -> tensor<1x2x4x32xf32>, tensor<1x2x4xf32>
-  return %o, %lse : tensor<1x2x4x32xf32>, tensor<1x2x4xf32>
+// no gradients of integers
+func.func @f(%q: tensor<1x2x4x32xf16>, %k: tensor<1x2x4x32xi8>) -> (tensor<1x2x4x32xf16>, tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected floats for a backward, got keys and values of 'i8'}}
+  %o, %lse = attn.attention %q, %k, %k : tensor<1x2x4x32xf16>, tensor<1x2x4x32xi8>, tensor<1x2x4x32xi8> -> tensor<1x2x4x32xf16>, tensor<1x2x4xf32>
+  return %o, %lse : tensor<1x2x4x32xf16>, tensor<1x2x4xf32>
+}
+
+// -----
+
+// nor through prob_mod beside bytes
+func.func @f(%q: tensor<1x2x4x32xf16>, %k: tensor<1x2x4x32xf8E5M2>) -> (tensor<1x2x4x32xf16>, tensor<1x2x4xf32>) {
+  // expected-error @+1 {{expected keys and values of at least 16 bits for a backward through prob_mod, got 'f8E5M2'}}
+  %o, %lse = attn.attention %q, %k, %k
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %r = arith.mulf %p, %p : f32
+        attn.yield %r : f32
+      } : tensor<1x2x4x32xf16>, tensor<1x2x4x32xf8E5M2>, tensor<1x2x4x32xf8E5M2> -> tensor<1x2x4x32xf16>, tensor<1x2x4xf32>
+  return %o, %lse : tensor<1x2x4x32xf16>, tensor<1x2x4xf32>
 }

@@ -60,18 +60,3 @@ func.func @f(%q: !q, %k: !q, %v: !q) -> (!q, !q, !l) {
   } : !q -> !q
   return %y, %o, %l : !q, !q, !l
 }
-
-// -----
-
-!q = tensor<2x4x20x32xf16>
-!l = tensor<2x4x20xf32>
-!y = tensor<2x4x20x32xf8E4M3FN>
-
-func.func @f(%q: !q, %k: !q, %v: !q) -> (!y, !q, !l) {
-  %o, %l = attn.attention %q, %k, %v : !q, !q, !q -> !q, !l
-  // expected-error @+1 {{expected an output of at least 16 bits for a backward, got 'f8E4M3FN'}}
-  %y = attn.output_mod %o (%x: f32, %b: index, %h: index, %i: index, %c: index) {
-    attn.yield %x : f32
-  } : !q -> !y
-  return %y, %o, %l : !y, !q, !l
-}

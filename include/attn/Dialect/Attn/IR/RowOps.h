@@ -41,7 +41,7 @@ struct RotaryLayout {
 /// something else.
 mlir::Value getRowSource(mlir::Operation *op);
 
-/// `tensor` before all attn.rotary and attn.qk_norm.
+/// `tensor` before all attn.dequantize, attn.rotary and attn.qk_norm.
 mlir::Value skipRowOps(mlir::Value tensor);
 
 /// The ops that are computed at once, the last behind the others.

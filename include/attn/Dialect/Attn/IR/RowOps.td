@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rotary position embedding (Su et al., RoFormer, 2021) and the norm of queries
-// and keys: each row of the result depends on one row of the source, and on
-// where that is.
+// Rotary position embedding (Su et al., RoFormer, 2021), the norm of queries
+// and keys, and numbers of 8 bits made wider: each row of the result depends on
+// one row of the source, and on where that is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,6 +97,38 @@ def QkNormOp : Attn_RowOp<"qk_norm"> {
   let assemblyFormat = [{
     $source (`weight` `(` $weight^ `:` type($weight) `)`)?
     `epsilon` `(` $epsilon `)` attr-dict `:` type($source)
+  }];
+  let hasVerifier = 1;
+}
+
+def DequantizeOp : Attn_Op<"dequantize", [
+    Pure,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
+                              ["reifyResultShapes"]>]> {
+  let summary = "numbers of 8 bits made wider, times a descale";
+  let description = [{
+    `descale * x` for each element x of the source [B, H, N, D], in the type of the
+    result. The descale is [1], or [B, G] with one for each batch and group of H / G
+    heads; without it numbers are made wider as they are. It is what `attn.attention`
+    means by numbers with a `descale` clause, as a tensor.
+
+    Computed in f32 (f64), and rounded once. Keys and values that are both made
+    wider for a query of 16 bits become the bytes of the attention, by
+    canonicalization; others are rows that a kernel before that of the attention
+    writes.
+
+    Example:
+    ```mlir
+    %query = attn.dequantize %q8 descale(%dq : tensor<?x32xf32>)
+        : tensor<?x32x?x128xf8E4M3FN> -> tensor<?x32x?x128xbf16>
+    ```
+  }];
+  let arguments = (ins Attn_Tensor<Attn_Stored, 4>:$source,
+                       Optional<Attn_Descale>:$descale);
+  let results = (outs Attn_Tensor<Attn_Float, 4>:$result);
+  let assemblyFormat = [{
+    $source (`descale` `(` $descale^ `:` type($descale) `)`)? attr-dict
+    `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }
