@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
-from .arrays import vector_like, view_of
+from .arrays import ArrayView, vector_like, view_of
 from .checks import DESCALES, FLOAT8
 from .errors import BindingError
 from .mask import tensor
@@ -36,3 +36,16 @@ def descale_arrays(descale: Optional[Sequence[Any]]) -> dict[str, Any]:
     if not isinstance(descale, (tuple, list)) or len(descale) not in (2, 3):
         raise BindingError(f"expected descale to be three arrays, of query, key and value, or two, of 8-bit key and value, got {descale!r}")
     return dict(zip(DESCALES[-len(descale) :], descale))
+
+
+def wide_field(named: Mapping[str, ArrayView], d_output: Any) -> tuple:
+    """The field of an AttentionProblem that says what 8-bit inputs of a backward are made: the type of the query, or of d_output; none without such inputs."""
+    query, key = named["query"].dtype, named["key"].dtype
+    if key not in FLOAT8:
+        return ()
+    if "key_head_map" in named:
+        raise BindingError(f"expected no head_map in a backward of inputs of {key}, got one: select the heads before")
+    wide = query if query not in FLOAT8 else view_of(d_output, "d_output").dtype
+    if wide not in ("f16", "bf16"):
+        raise BindingError(f"expected {'d_output' if query in FLOAT8 else 'query'} of f16 or bf16 with inputs of {key}, got {wide}")
+    return "wide_dtype", wide

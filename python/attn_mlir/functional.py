@@ -13,7 +13,7 @@ from .cache import Cache
 from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
 from .cpu import DirectKernel, has_contiguous_rows, keys_of_tensor
 from .errors import BindingError, DeviceError
-from .float8 import descale_arrays, float8_output
+from .float8 import descale_arrays, float8_output, wide_field
 from .heads import head_map_arrays, map_types
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks, prepared
@@ -23,7 +23,6 @@ from .mask.tracing import Traced
 from .probabilities import changed_attention
 from .problem import AttentionProblem, bias_shape, float_text
 from .rows import RowChanges
-from .widen import wide_field
 
 Normalization = Union[str, tuple[str, float]]
 
