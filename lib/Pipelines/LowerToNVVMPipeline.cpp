@@ -30,9 +30,7 @@ using namespace attn;
 /// Coordinates and sizes are below 2^31; addresses are computed in 64 bits.
 static constexpr unsigned kIndexBits = 32;
 
-/// The compute capability of the target; 0 of an unknown one, which is reported
-/// where the schedule is chosen.
-static int64_t getCapability(const AttentionPipelineOptions &options) {
+int64_t attn::getCapability(const AttentionPipelineOptions &options) {
   Result<TargetInfo> target = lookupTarget(options.target.getValue());
   return target ? target->computeCapability : 0;
 }

@@ -20,7 +20,8 @@ void attn::buildTensorPipeline(OpPassManager &pm,
   raise.assumeVisibleRows = options.assumeVisibleRows;
   pm.addPass(createAttnRaise(raise));
   pm.addPass(createCanonicalizerPass());
-  pm.addPass(createAttnRaiseOutputs());
+  // sm_89 was the first with conversions to 8-bit floats.
+  pm.addPass(createAttnRaiseOutputs({getCapability(options) >= 89}));
   pm.addPass(createRaiseAppendPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createFoldProbModPass());

@@ -162,10 +162,10 @@ def write_case(rng, folder, gradients=False):
         sizes["N"], sizes["P"] = sizes["T"] * page, sizes["B"] * sizes["T"] + 1
     appends = not gradients and rng.random() < 0.2
     dtype = rng.choice(["f16", "bf16"] if gradients else ["f16", "bf16", "f32"])
-    is_float8 = not gradients and not page and not appends and rng.random() < 0.12
+    is_float8 = not page and not appends and rng.random() < 0.12
     if is_float8:
         dtype = rng.choice(["f8E4M3FN", "f8E4M3FN", "f8E5M2"])
-    is_cache8 = not gradients and not appends and not is_float8 and rng.random() < 0.06
+    is_cache8 = not appends and not is_float8 and rng.random() < 0.06
     sizes["S1"] = rng.choice([2, 3, 6])
     is_static = rng.random() < 0.3
     size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv") else "?"  # noqa: E731
@@ -174,7 +174,7 @@ def write_case(rng, folder, gradients=False):
     if is_float8:
         types["o"] = types["o"].replace(dtype, rng.choice(["f16", "bf16"]))
     if is_cache8:
-        element = rng.choice(["f8E4M3FN", "f8E5M2", "i8"])
+        element = rng.choice(["f8E4M3FN", "f8E5M2", *["i8"] * (not gradients)])  # integers have no gradients
         types.update({name: types[name].replace(dtype, element) for name in "kv"})
     mask, score = Region(rng, "m"), Region(rng, "s", gradients)
     shown = mask.condition() if rng.random() < 0.7 else None

@@ -1,4 +1,4 @@
-"""Random rotations and norms of queries and keys before an attention."""
+"""Random rotations and norms of queries and keys before an attention, and operands of bytes that are made wider."""
 
 from pathlib import Path
 
@@ -26,6 +26,19 @@ class Rows:
 
     def name(self, prefix):
         return f"{prefix}{len(self.arguments)}_{self.text.count('=')}"
+
+    def take(self, name, shape, bytes_share, types):
+        """The operand `name`, and its type: an argument, or made of one of bytes."""
+        if self.rng.random() >= bytes_share:
+            return self.add(name, shape, self.dtype)
+        rows, stored = self.add(name, shape, self.rng.choice(types))
+        heads, clause = self.sizes[shape[1]], ""
+        if self.rng.random() < 0.8:
+            groups = self.rng.choice([number for number in range(1, heads + 1) if heads % number == 0])
+            clause = " descale({} : {})".format(*self.add(self.name("d"), self.rng.choice([(1,), ("B", groups)]), "f32"))
+        result, kind = f"%{self.name('x')}", self.tensor(shape, self.dtype)
+        self.text += f"  {result} = attn.dequantize {rows}{clause} : {stored} -> {kind}\n"
+        return result, kind
 
     def normalize(self, rows, kind):
         weight = ""
@@ -75,15 +88,19 @@ def write_rows(rng, folder, gradients=False):
     is_static, has_lse = rng.random() < 0.4, gradients or rng.random() < 0.5
     rows = Rows(rng, sizes, rng.choice(["f16", "bf16"] if gradients else ["f16", "bf16", "f32"]), is_static)
     dims = [("B", "Hq", "M", "D"), ("B", "Hkv", "N", "D"), ("B", "Hkv", "N", "Dv")]
-    (q, query), (k, key), (v, value) = (rows.add(name, shape, rows.dtype) for name, shape in zip("qkv", dims))
+    share, types = rng.choice([0.0, 0.0, 0.6]), ["f8E4M3FN", "f8E5M2"] + ["i8"] * (not gradients)
+    if rows.dtype == "f32":  # bytes are made wider for products of 16 bits
+        share = 0.0
+    (q, query), (k, key), (v, value) = (rows.take(name, shape, share, types) for name, shape in zip("qkv", dims))
     changed = rows.change(q, query, "M"), rows.change(k, key, "N")
-    mask = rng.choice(["", " mask_mod causal(bottom_right)", f" mask_mod sliding_window({rng.choice([0, 7, 70])}, {rng.choice([0, 3])})"])
+    scale = " scale(0.003)" if "xi8>" in "".join(rows.arguments) else ""
+    mask = scale + rng.choice(["", " mask_mod causal(bottom_right)", f" mask_mod sliding_window({rng.choice([0, 7, 70])}, {rng.choice([0, 3])})"])
     results = [rows.tensor(("B", "Hq", "M", "Dv"), rows.dtype)] + [rows.tensor(("B", "Hq", "M"), "f32")] * has_lse
     names = "%o, %l" if has_lse else "%o"
     # Where the query's are computed is the schedule's choice on a GPU.
     fused = 'query_prologue = "fused"'
     places = ["", "", 'query_prologue = "kernel"', fused, f'{fused}, kind = "split_kv", splits = 2', *[f"{fused}, pack_gqa = true"] * (sizes["Hq"] > sizes["Hkv"])]
-    place = rng.choice(places) if changed[0] != q and not gradients else ""
+    place = rng.choice(places) if changed[0] != q and not gradients and not share else ""
     place = f" {{schedule = #attn.schedule<{place}>}}" * bool(place)
     text = rows.text + f"  {names} = attn.attention {', '.join(changed)}, {v}{mask}{place} : {query}, {key}, {value} -> {', '.join(results)}\n"
     path = Path(folder, "case.mlir")

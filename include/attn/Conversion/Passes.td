@@ -243,7 +243,8 @@ def AttnRaiseOutputs : Pass<"attn-raise-outputs"> {
     of heads, a mix with the values. What is not elementwise, such as
     the gate's projection, is read from its tensor. A residual sum, an output that is used twice,
     changed by a reduction, or whose places are no digits of its coordinates,
-    stays as it is.
+    stays as it is. What rounds to f8E4M3FN or f8E5M2 behind a clamp within its
+    range is a part, too, with `bytes`: kernels round so from sm_89 on.
 
     Requires: `tensor`, but for what surrounds attentions. Ensures: the same.
 
@@ -259,6 +260,10 @@ def AttnRaiseOutputs : Pass<"attn-raise-outputs"> {
     } : tensor<1x4x64x32xf32> -> tensor<1x4x64x32xf16>
     ```
   }];
+  let options = [
+    Option<"bytes", "bytes", "bool", /*default=*/"true",
+           "Outputs may have 8 bits">
+  ];
   let dependentDialects = [
     "::attn::AttnDialect", "::mlir::affine::AffineDialect",
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",

@@ -75,6 +75,10 @@ struct AttentionPipelineOptions
       llvm::cl::init(false)};
 };
 
+/// The compute capability of the target; 0 of a CPU, and of an unknown one,
+/// which is reported where the schedule is chosen.
+int64_t getCapability(const AttentionPipelineOptions &options);
+
 /// A framework's graph to the `tensor` form.
 void buildTensorPipeline(mlir::OpPassManager &pm,
                          const AttentionPipelineOptions &options);

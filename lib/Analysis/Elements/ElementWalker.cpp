@@ -112,10 +112,17 @@ std::optional<Contraction> attn::raise::getContraction(ElementWalker &walker,
 // SSA scalars
 //===----------------------------------------------------------------------===//
 
-/// True for ops that only change the width of a number: floats have no width
-/// here, and indices are taken not to overflow.
+bool attn::raise::isOfFewBits(Type type) {
+  auto element = dyn_cast<FloatType>(type);
+  return element && element.getWidth() < 16;
+}
+
+/// True for ops that only change the width of a number: floats of 16 bits and
+/// more have no width here, and indices are taken not to overflow.
 static bool isWidthCast(Operation *op) {
-  return isa<arith::ExtFOp, arith::TruncFOp, arith::IndexCastOp>(op) ||
+  if (isa<arith::TruncFOp>(op))
+    return !isOfFewBits(op->getResult(0).getType());
+  return isa<arith::ExtFOp, arith::IndexCastOp>(op) ||
          (isa<arith::ExtSIOp, arith::TruncIOp>(op) &&
           !op->getOperand(0).getType().isInteger(1) &&
           !op->getResult(0).getType().isInteger(1));

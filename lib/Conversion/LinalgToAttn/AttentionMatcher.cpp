@@ -245,6 +245,9 @@ static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
                                  const ScoreContext &context, bool isBatched,
                                  AttentionMatch &match,
                                  MissRecorder &recorder) {
+  // Kernels round weights as they need it: of 8 bits those of a graph are too.
+  while (weights->is("arith.truncf"))
+    weights = weights->operands[0];
   auto softmax = matchSoftmax(walker, weights, context.key, recorder);
   if (failed(softmax)) {
     auto changed = matchChangedSoftmax(walker, weights, context.key, recorder);

@@ -150,10 +150,11 @@ static bool usesAccumulator(Value value, linalg::LinalgOp op) {
 // Contractions
 //===----------------------------------------------------------------------===//
 
-/// The block argument behind casts between float types.
+/// The block argument behind casts between float types of 16 bits or more.
 static BlockArgument stripCasts(Value value) {
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::TruncFOp>(op))
+    if (!isa<arith::ExtFOp, arith::TruncFOp>(op) ||
+        isOfFewBits(op->getResult(0).getType()))
       return {};
     value = op->getOperand(0);
   }

@@ -37,6 +37,19 @@ static SmallVector<ScalarRef> findQuotients(ScalarRef weights) {
   return found;
 }
 
+/// `prob` without what rounds to 8 bits: kernels round weights as they need it.
+static ScalarRef dropRounding(ScalarGraph &graph, ScalarRef prob) {
+  llvm::SetVector<ScalarRef> seen;
+  seen.insert(prob);
+  for (size_t next = 0; next < seen.size(); ++next) {
+    ScalarRef node = seen[next];
+    if (node->is("arith.truncf"))
+      return dropRounding(graph, graph.replace(prob, node, node->operands[0]));
+    seen.insert(node->operands.begin(), node->operands.end());
+  }
+  return prob;
+}
+
 FailureOr<ChangedSoftmax>
 attn::raise::matchChangedSoftmax(ElementWalker &walker, ScalarRef weights,
                                  AffineExpr key, MissRecorder &recorder) {
@@ -48,7 +61,8 @@ attn::raise::matchChangedSoftmax(ElementWalker &walker, ScalarRef weights,
       continue;
     ChangedSoftmax changed{*softmax, nullptr,
                            graph.outer(Value(), Number::Float)};
-    changed.prob = graph.replace(weights, part, changed.hole);
+    changed.prob =
+        dropRounding(graph, graph.replace(weights, part, changed.hole));
     if (areElementwise(changed.prob))
       return changed;
     return recorder.miss(Progress::Softmax, weights->op,

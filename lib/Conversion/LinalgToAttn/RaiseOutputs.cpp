@@ -39,9 +39,9 @@ using Places = SmallVector<AffineExpr>;
 namespace {
 class OutputRaiser {
 public:
-  OutputRaiser(RewriterBase &rewriter, AttentionOp attention)
-      : rewriter(rewriter), attention(attention), space(rewriter.getContext()),
-        graph(space), walker(graph) {}
+  OutputRaiser(RewriterBase &rewriter, AttentionOp attention, bool takesBytes)
+      : rewriter(rewriter), attention(attention), takesBytes(takesBytes),
+        space(rewriter.getContext()), graph(space), walker(graph) {}
 
   /// True if something was captured.
   bool run();
@@ -55,6 +55,7 @@ private:
 
   RewriterBase &rewriter;
   AttentionOp attention;
+  bool takesBytes; ///< outputs of 8 bits
   IndexSpace space;
   ScalarGraph graph;
   ElementWalker walker;
@@ -216,6 +217,39 @@ static bool isResidualSum(ScalarRef element, ScalarRef output) {
          });
 }
 
+/// True if no number of `scalar` is further from 0 than `limit`: of
+/// min(max(x, low), high), in either order.
+static bool isClamped(ScalarRef scalar, double limit) {
+  bool hasLow = false, hasHigh = false;
+  while (true) {
+    bool isMost = scalar->is("arith.minimumf") || scalar->is("arith.minnumf");
+    bool isLeast = scalar->is("arith.maximumf") || scalar->is("arith.maxnumf");
+    if (!isMost && !isLeast)
+      return false;
+    bool isSecond = scalar->operands[1]->isConstant();
+    ScalarRef bound = scalar->operands[isSecond];
+    if (!bound->isConstant())
+      return false;
+    hasHigh |= isMost && std::abs(bound->value) <= limit;
+    hasLow |= isLeast && std::abs(bound->value) <= limit;
+    if (hasLow && hasHigh)
+      return true;
+    scalar = scalar->operands[!isSecond];
+  }
+}
+
+/// `element` before it is rounded to `type`; null if a graph rounds other than
+/// an output_mod does, which goes no further than the largest number.
+static ScalarRef getUnrounded(ScalarRef element, FloatType type) {
+  if (!element || !isFloat8(type))
+    return element;
+  double largest =
+      APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
+  bool isSame =
+      element->is("arith.truncf") && isClamped(element->operands[0], largest);
+  return isSame ? element->operands[0] : nullptr;
+}
+
 bool OutputRaiser::run() {
   if (isFloat8(attention.getOutput().getType()))
     return false;
@@ -225,9 +259,10 @@ bool OutputRaiser::run() {
     auto [result, places] = chain.pop_back_val();
     auto type = dyn_cast<FloatType>(getElementTypeOrSelf(result.getType()));
     std::optional<Layout> layout = getLayout(walker, {result, places});
-    if (!type || type.getWidth() < 16 || !layout)
+    if (!type || !layout ||
+        (isOfFewBits(type) && !(takesBytes && isFloat8(type))))
       continue;
-    ScalarRef element = walker.element(result, places);
+    ScalarRef element = getUnrounded(walker.element(result, places), type);
     bool isChanged = element && element != output && contains(element, output);
     if (!isChanged || isResidualSum(element, output) ||
         !build(result, element, *layout))
@@ -263,7 +298,7 @@ struct AttnRaiseOutputs
     SmallVector<AttentionOp> attentions;
     getOperation()->walk([&](AttentionOp op) { attentions.push_back(op); });
     for (AttentionOp op : attentions)
-      numRaised += OutputRaiser(rewriter, op).run();
+      numRaised += OutputRaiser(rewriter, op, bytes).run();
     (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 };

@@ -130,6 +130,8 @@ static ScalarRef getCast(ElementWalker &walker, tosa::CastOp op,
       !fitsWidth(input,
                  getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth()))
     return nullptr;
+  if (isOfFewBits(getElementTypeOrSelf(op.getType())))
+    return graph.apply("arith.truncf", *to, {input}, op);
   if (*to == input->number)
     return input;
   if (input->number == Number::Bool)

@@ -129,3 +129,104 @@ func.func @residual(%q: tensor<1x2x16x32xf16>, %gate: tensor<1x2x16x32xf16>) -> 
   %y = linalg.add ins(%g, %x : tensor<1x2x16x32xf16>, tensor<1x2x16x32xf16>) outs(%e : tensor<1x2x16x32xf16>) -> tensor<1x2x16x32xf16>
   return %y : tensor<1x2x16x32xf16>
 }
+
+// -----
+
+// An output that is scaled, clamped and rounded to 8 bits, as torch writes it.
+// CHECK-LABEL: @quantised
+// CHECK: %[[O:.*]] = attn.attention %arg0, %arg1, %arg2 : {{.*}} -> tensor<2x4x20x16xf32>
+// CHECK: attn.output_mod %[[O]]
+// CHECK: tensor.extract %arg3[] : tensor<f32>
+// CHECK: arith.divf
+// CHECK: arith.maximumf
+// CHECK: arith.minimumf
+// CHECK-NOT: truncf
+// CHECK: } : tensor<2x4x20x16xf32> -> tensor<2x4x20x16xf8E4M3FN>
+// CHECK-NOT: linalg.generic
+// CHECK: return
+!q = tensor<2x4x20x16xf16>
+!y = tensor<2x4x20x16xf8E4M3FN>
+#all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#one = affine_map<(d0, d1, d2, d3) -> ()>
+func.func @quantised(%q: !q, %k: !q, %v: !q, %s: tensor<f32>) -> !y {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %e = tensor.empty() : !q
+  %e8 = tensor.empty() : !y
+  %low = arith.constant -448.0 : f16
+  %high = arith.constant 448.0 : f16
+  %x = linalg.generic {indexing_maps = [#all, #one, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%o, %s : !q, tensor<f32>) outs(%e : !q) {
+  ^bb0(%in: f16, %scale: f32, %out: f16):
+    %f = arith.truncf %scale : f32 to f16
+    %d = arith.divf %in, %f : f16
+    %m = arith.maximumf %d, %low : f16
+    %c = arith.minimumf %m, %high : f16
+    linalg.yield %c : f16
+  } -> !q
+  %y = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : !q) outs(%e8 : !y) {
+  ^bb0(%in: f16, %out: f8E4M3FN):
+    %r = arith.truncf %in : f16 to f8E4M3FN
+    linalg.yield %r : f8E4M3FN
+  } -> !y
+  return %y : !y
+}
+
+// -----
+
+// Without a clamp a number that is too large becomes NaN, and with one beyond
+// the range, too; a rounding on the way changes what follows it.
+// CHECK-LABEL: @too_large
+// CHECK: attn.attention {{.*}} -> tensor<2x4x20x16xf16>
+// CHECK-NOT: attn.output_mod
+// CHECK-COUNT-2: arith.truncf
+// CHECK: return
+!q = tensor<2x4x20x16xf16>
+!y = tensor<2x4x20x16xf8E4M3FN>
+#all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @too_large(%q: !q, %k: !q, %v: !q) -> (!y, !y) {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %p = attn.attention %q, %k, %k : !q, !q, !q -> !q
+  %e8 = tensor.empty() : !y
+  %y = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%o : !q) outs(%e8 : !y) {
+  ^bb0(%in: f16, %out: f8E4M3FN):
+    %r = arith.truncf %in : f16 to f8E4M3FN
+    linalg.yield %r : f8E4M3FN
+  } -> !y
+  %z = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%p : !q) outs(%e8 : !y) {
+  ^bb0(%in: f16, %out: f8E4M3FN):
+    %low = arith.constant -448.0 : f16
+    %high = arith.constant 500.0 : f16
+    %m = arith.maximumf %in, %low : f16
+    %c = arith.minimumf %m, %high : f16
+    %r = arith.truncf %c : f16 to f8E4M3FN
+    linalg.yield %r : f8E4M3FN
+  } -> !y
+  return %y, %z : !y, !y
+}
+
+// -----
+
+// CHECK-LABEL: @rounded
+// CHECK: attn.attention {{.*}} -> tensor<2x4x20x16xf16>
+// CHECK-NOT: attn.output_mod
+// CHECK: arith.truncf
+// CHECK: arith.extf
+// CHECK: return
+!q = tensor<2x4x20x16xf16>
+#all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @rounded(%q: !q, %k: !q, %v: !q) -> !q {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %e = tensor.empty() : !q
+  %y = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%o : !q) outs(%e : !q) {
+  ^bb0(%in: f16, %out: f16):
+    %r = arith.truncf %in : f16 to f8E4M3FN
+    %w = arith.extf %r : f8E4M3FN to f16
+    %t = arith.addf %w, %w : f16
+    linalg.yield %t : f16
+  } -> !q
+  return %y : !q
+}

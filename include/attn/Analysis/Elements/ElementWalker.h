@@ -41,6 +41,10 @@ struct Contraction {
   llvm::SmallVector<mlir::AffineExpr> extents; ///< per loop
 };
 
+/// True for floats of less than 16 bits. What rounds to them is an
+/// "arith.truncf" of the graph: it changes more than what other roundings do.
+bool isOfFewBits(mlir::Type type);
+
 class ElementWalker {
 public:
   explicit ElementWalker(ScalarGraph &graph) : graph(graph) {}
