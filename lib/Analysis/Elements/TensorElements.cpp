@@ -274,6 +274,10 @@ static ScalarRef getPadded(ElementWalker &walker, tensor::PadOp op,
   Value padding = op.getConstantPaddingValue();
   if (!padding)
     return nullptr;
+  // MLIR verifies one that says "dynamic" and has no operand for it.
+  if (llvm::count(op.getStaticLow(), ShapedType::kDynamic) !=
+      static_cast<int64_t>(op.getLow().size()))
+    return nullptr;
   SmallVector<AffineExpr> low;
   for (OpFoldResult before : op.getMixedLowPad())
     low.push_back(walker.sizeOf(before));

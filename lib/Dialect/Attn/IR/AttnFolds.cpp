@@ -12,6 +12,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -20,6 +21,10 @@
 
 using namespace mlir;
 using namespace attn;
+
+/// Rows of a query that kernels which make bytes wider in registers have at
+/// once.
+static constexpr int64_t kMostDecodedRows = 16;
 
 /// The number that a constant float, or a uniform tensor of it, holds.
 static std::optional<double> getUniformFloat(Value value) {
@@ -156,6 +161,15 @@ static bool isOfKeyHeads(DequantizeOp op) {
               cast<ShapedType>(op.getSource().getType()).getDimSize(kHead));
 }
 
+/// True if rows that exist, or pages, are a cache's, or there are so few
+/// queries that each key is made wider as often as it is read.
+static bool readsKeysOnce(AttentionOp op, DequantizeOp key) {
+  int64_t rows =
+      cast<ShapedType>(op.getQuery().getType()).getDimSize(kSequence);
+  bool isDecoding = !ShapedType::isDynamic(rows) && rows <= kMostDecodedRows;
+  return isDecoding || op.getKeyLengths() || getPages(key.getSource());
+}
+
 /// Keys and values that are made wider for a query of 16 bits: the attention
 /// reads their bytes.
 struct FoldDequantize : OpRewritePattern<AttentionOp> {
@@ -171,8 +185,9 @@ struct FoldDequantize : OpRewritePattern<AttentionOp> {
     // attention_c20, and what an attention with descales has no clauses for.
     if (!(query.isF16() || query.isBF16()) || !isByte(stored) ||
         stored != getElementTypeOrSelf(value.getSource().getType()) ||
-        op.getBias() || op.hasProbMod() || !isOfKeyHeads(key) ||
-        !isOfKeyHeads(value) || !key.getDescale() != !value.getDescale())
+        !readsKeysOnce(op, key) || op.getBias() || op.hasProbMod() ||
+        !isOfKeyHeads(key) || !isOfKeyHeads(value) ||
+        !key.getDescale() != !value.getDescale())
       return rewriter.notifyMatchFailure(op, "kernels do not read such bytes");
     rewriter.modifyOpInPlace(op, [&] {
       op.getKeyMutable().assign(key.getSource());

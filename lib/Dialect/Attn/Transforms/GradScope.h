@@ -55,7 +55,8 @@ protected:
   mlir::func::FuncOp forward;
   mlir::Operation *attention;
   mlir::OpBuilder builder;
-  mlir::Type wide; ///< what elements of 8 bits are made for a backward
+  /// What elements of 8 bits are made for a backward.
+  mlir::Type wide = builder.getBF16Type();
   /// From the forward function to the backward function.
   mlir::IRMapping mapping;
 };

@@ -86,7 +86,8 @@ func.func @infinite(%q: !t, %k: !t, %v: !t) -> !t {
   return %o : !t
 }
 
-// Keys and values that are made wider for 16 bits are read as they are.
+// Keys and values that are made wider for few rows of 16 bits, or of a cache, are
+// read as they are.
 // CHECK-LABEL: @bytes
 // CHECK-NOT: attn.dequantize
 // CHECK: attn.attention %arg0, %arg1, %arg2 descale(%arg3, %arg4 : tensor<1xf32>, tensor<1x2xf32>)
@@ -111,4 +112,22 @@ func.func @few_bytes(%q: tensor<1x2x8x16xf8E4M3FN>, %k: tensor<1x2x8x16xf8E4M3FN
   %wv = attn.dequantize %v descale(%dv : tensor<1x1xf32>) : tensor<1x2x8x16xf8E4M3FN> -> tensor<1x2x8x16xf16>
   %o = attn.attention %wq, %wk, %wv : tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16>, tensor<1x2x8x16xf16> -> tensor<1x2x8x16xf16>
   return %o : tensor<1x2x8x16xf16>
+}
+
+// CHECK-LABEL: @cache_of_bytes
+// CHECK-NOT: attn.dequantize
+// CHECK: attn.attention %arg0, %arg1, %arg1 lengths
+func.func @cache_of_bytes(%q: tensor<1x2x?x16xf16>, %k: tensor<1x2x80x16xi8>, %n: tensor<1xi32>) -> tensor<1x2x?x16xf16> {
+  %w = attn.dequantize %k : tensor<1x2x80x16xi8> -> tensor<1x2x80x16xf16>
+  %o = attn.attention %q, %w, %w lengths(key %n : tensor<1xi32>) : tensor<1x2x?x16xf16>, tensor<1x2x80x16xf16>, tensor<1x2x80x16xf16> -> tensor<1x2x?x16xf16>
+  return %o : tensor<1x2x?x16xf16>
+}
+
+// Each of many rows would make them wider again.
+// CHECK-LABEL: @many_rows
+// CHECK: attn.dequantize
+func.func @many_rows(%q: tensor<1x2x80x16xf16>, %k: tensor<1x2x80x16xi8>) -> tensor<1x2x80x16xf16> {
+  %w = attn.dequantize %k : tensor<1x2x80x16xi8> -> tensor<1x2x80x16xf16>
+  %o = attn.attention %q, %w, %w : tensor<1x2x80x16xf16>, tensor<1x2x80x16xf16>, tensor<1x2x80x16xf16> -> tensor<1x2x80x16xf16>
+  return %o : tensor<1x2x80x16xf16>
 }

@@ -112,10 +112,10 @@ def DequantizeOp : Attn_Op<"dequantize", [
     heads; without it numbers are made wider as they are. It is what `attn.attention`
     means by numbers with a `descale` clause, as a tensor.
 
-    Computed in f32 (f64), and rounded once. Keys and values that are both made
-    wider for a query of 16 bits become the bytes of the attention, by
-    canonicalization; others are rows that a kernel before that of the attention
-    writes.
+    Computed in f32 (f64), and rounded once. Keys and values of a cache, or of few
+    rows of a query, that are both made wider for 16 bits become the bytes of the
+    attention, by canonicalization; others are rows that a kernel before that of the
+    attention writes.
 
     Example:
     ```mlir
