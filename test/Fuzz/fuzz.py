@@ -402,14 +402,17 @@ def main():
     cases = [arguments.case] if arguments.case is not None else range(arguments.cases or 10_000_000)
     ran, workers, told = 0, arguments.jobs, time.monotonic()
     with ThreadPoolExecutor(workers) as pool:
-        for first in range(0, len(cases), 8 * workers):
-            outcomes = list(pool.map(attempt, cases[first:first + 8 * workers]))
-            ran += sum(outcomes)
-            if not all(outcomes):
+        # A number of cases is known to end: a slow one keeps no other waiting.
+        together = len(cases) if arguments.cases else 8 * workers
+        for first in range(0, len(cases), together):
+            before = ran
+            for outcome in pool.map(attempt, cases[first:first + together]):
+                ran += outcome
+                if time.monotonic() > told + 60:
+                    told = time.monotonic()
+                    print(f"{ran * (arguments.batch or 1)} cases so far, {counts['fault']} failed", flush=True)
+            if ran - before < len(cases[first:first + together]):
                 break
-            if time.monotonic() > told + 60:
-                told = time.monotonic()
-                print(f"{ran * (arguments.batch or 1)} cases so far, {counts['fault']} failed", flush=True)
     ran *= arguments.batch or 1
     print(f"{ran} cases, {counts['fault']} failed, {counts['upstream']} crashes of MLIR itself contained, "
           f"{counts['slow']} runs stopped")
