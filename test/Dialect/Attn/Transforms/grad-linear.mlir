@@ -23,6 +23,17 @@
 // SLOPE: attn.linear_attention %{{.*}} reverse {{.*}} -> tensor<1x2x130x8xf32> states tensor<1x2x3x8x8xf32>
 // SLOPE: attn.linear_attention %{{.*}} reverse {{.*}} -> tensor<1x2x130x8xf16>{{$}}
 
+// An argument of 8 bits that nothing reads has a gradient of 16.
+// RUN: attn-opt %t/unread.mlir --attn-grad | FileCheck %s --check-prefix=UNREAD
+// UNREAD: func.func @f_grad({{.*}}) -> (tensor<1x2x4x8xf32>, tensor<3xbf16>)
+// UNREAD: linalg.fill {{.*}} -> tensor<3xbf16>
+
+//--- unread.mlir
+func.func @f(%q: tensor<1x2x4x8xf32>, %unread: tensor<3xf8E4M3FN>) -> tensor<1x2x4x8xf32> {
+  %o = attn.linear_attention %q, %q, %q scale(0.25) : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>
+  return %o : tensor<1x2x4x8xf32>
+}
+
 //--- plain.mlir
 !q = tensor<1x2x4x8xf32>
 func.func @f(%q: !q, %k: !q, %v: !q) -> !q {
