@@ -145,7 +145,8 @@ def GradPass : Pass<"attn-grad", "::mlir::ModuleOp"> {
     with the option `lse-gradient`, that of the LSE. Its results are the
     gradients of the float tensor arguments of `@f`, in their order and types:
     of query, key, value, bias and what score_mod reads by `tensor.extract`; of
-    an argument that is several of these, the sum; of any other, zeros.
+    an argument that is several of these, the sum; of any other, zeros. Gradients of
+    arguments of 8 bits are of what these stand for, in f16 or bf16.
 
     `@f` must return the output of one attention whose tensors are its
     arguments, and its LSE. With the option `recompute`, `@f` need not return
