@@ -159,3 +159,12 @@ func.func @f(%q: tensor<1x2x64x64xf16>) -> tensor<1x2x64x64xf16> {
       : tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16> -> tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>, tensor<1x2x64x64xf16>
   return %d#0 : tensor<1x2x64x64xf16>
 }
+
+// -----
+
+func.func @no_slices(%q: tensor<1x1x16x16xf16>, %lse: tensor<1x1x16xf32>, %z: index, %t: tensor<4xf32>, %ds: tensor<1x1x16x16xf32>) {
+  // expected-error @+1 {{expected tiles that are slices of tensors, as --attn-tile-backward gives}}
+  %r:1 = attn.backward_step %q, %q, %q d_output(%q) lse(%lse) delta(%lse) offsets(%z, %z, %z, %z)
+    d_scores(%ds : tensor<1x1x16x16xf32>) : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16xf32>
+  return
+}

@@ -386,6 +386,26 @@ static SmallVector<BackwardNest, 0> findNests(Operation *function,
   return nests;
 }
 
+/// Fails for a tile that is no slice, as only IR by hand has.
+static LogicalResult checkSlices(Operation *function) {
+  WalkResult result = function->walk([](Operation *op) {
+    SmallVector<Value> tiles;
+    if (auto step = dyn_cast<BackwardStepOp>(op))
+      tiles = {step.getQuery(),   step.getKey(),  step.getValue(),
+               step.getDOutput(), step.getBias(), step.getLse()};
+    else if (auto delta = dyn_cast<BackwardDeltaOp>(op))
+      tiles = {delta.getOutput(), delta.getDLse()};
+    bool areSlices =
+        llvm::all_of(tiles, [](Value tile) { return !tile || getSlice(tile); });
+    if (areSlices)
+      return WalkResult::advance();
+    op->emitOpError() << "expected tiles that are slices of tensors, as "
+                         "--attn-tile-backward gives";
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 FailureOr<TiledBackward> TiledBackward::find(Operation *function,
                                              StringRef name) {
   TiledBackward backward;
@@ -396,6 +416,8 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
     return WalkResult::interrupt();
   });
   if (forward.wasInterrupted())
+    return failure();
+  if (failed(checkSlices(function)))
     return failure();
   backward.nests = findNests(function, name);
   takeScoreNests(backward, function);
