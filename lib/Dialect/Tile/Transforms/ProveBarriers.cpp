@@ -127,10 +127,19 @@ static void addLengths(KernelOp kernel, std::vector<TracedLaunch> &launches) {
   }
 }
 
+/// True if query, key and value have no size but one.
+static bool isStatic(KernelOp kernel) {
+  return llvm::all_of(
+      kernel.getBody().getArguments().take_front(3), [](BlockArgument tensor) {
+        auto type = dyn_cast<GlobalType>(tensor.getType());
+        return type && llvm::none_of(type.getShape(), ShapedType::isDynamic);
+      });
+}
+
 /// Launches with every number of tiles up to five turns of the longest ring and
 /// one tile, ragged ones among them, of few rows or few keys.
 static std::vector<TracedLaunch> getLaunches(KernelOp kernel) {
-  int64_t stages = 1, tileM = 64, tileN = 64;
+  int64_t stages = 1, tileM = 64, tileN = 64, grid = 0;
   kernel.walk([&](AllocMbarrierOp op) {
     auto type = cast<MbarrierType>(op.getBarrier().getType());
     stages = std::max(stages, type.getStages());
@@ -140,11 +149,22 @@ static std::vector<TracedLaunch> getLaunches(KernelOp kernel) {
       tileM = schedule->getTileM();
     if (schedule->getTileN() != ScheduleAttr::kNotChosen)
       tileN = schedule->getTileN();
+    grid = schedule->getPersistentCtas();
   }
   auto ctas = static_cast<int64_t>(kernel.getClusterCtas().value_or(1));
   // A persistent cluster that is alone has all tiles, others their own.
   bool isPersistent = false;
   kernel.walk([&](gpu::GridDimOp) { isPersistent = true; });
+  // Of static sizes there is one launch, whose clusters share out the tiles.
+  if (isPersistent && grid > ctas && isStatic(kernel)) {
+    std::vector<TracedLaunch> launches;
+    for (int64_t block = 0; block < grid; block += ctas) {
+      launches.push_back({tileM, tileN, 1, block});
+      launches.back().grid = grid;
+    }
+    addLengths(kernel, launches);
+    return launches;
+  }
   std::vector<int64_t> blocks = {0};
   if (!isPersistent)
     blocks = {0, ctas, 3 * ctas, 8 * ctas};

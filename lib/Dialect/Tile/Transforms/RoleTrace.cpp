@@ -163,7 +163,9 @@ void RoleTracer::evaluate(Operation *op) {
     return;
   }
   if (auto size = dyn_cast<gpu::GridDimOp>(op))
-    return set(size, size.getDimension() == gpu::Dimension::x ? ctas : 1);
+    return set(size, size.getDimension() == gpu::Dimension::x
+                         ? launch.grid.value_or(ctas)
+                         : 1);
   if (auto uniform = dyn_cast<UniformOp>(op)) {
     if (auto number = lookUp(uniform.getValue()))
       set(uniform.getResult(), *number);

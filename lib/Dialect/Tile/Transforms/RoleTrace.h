@@ -27,10 +27,13 @@ struct TracedLaunch {
   int64_t block = 0; ///< %ctaid.x of its first CTA
   /// What a vector in memory has at every place, as lengths; none: its index.
   std::optional<int64_t> length = std::nullopt;
+  /// CTAs of the launch, which persistent ones share tiles with; none: those of
+  /// the cluster, which have all tiles.
+  std::optional<int64_t> grid = std::nullopt;
 };
 
-/// The protocol of one cluster. Persistent CTAs are the only ones of their
-/// launch. An error is at the operation that cannot be followed.
+/// The protocol of one cluster. An error is at the operation that cannot be
+/// followed.
 mlir::FailureOr<Protocol> traceRoles(KernelOp kernel,
                                      const TracedLaunch &launch);
 

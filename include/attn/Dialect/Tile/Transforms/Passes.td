@@ -339,7 +339,8 @@ def ProveBarriersPass : Pass<"attn-tile-prove-barriers", "::attn::tile::KernelOp
     twice the stages of their ring, which is checked, and so what a tile does to
     barriers repeats after two turns. The rules above are about three phases in a row,
     that is three turns: those of a longer launch are, two turns earlier or later, those of
-    a launch of at most five turns and a tile. Each number of tiles up to that is looked at.
+    a launch of at most five turns and a tile. Each number of tiles up to that is looked at;
+    of static sizes and persistent CTAs, what each CTA of the one launch has.
 
     Where bounds of loops are read from memory (documents, lists of blocks), some
     values are taken, those of ascending lists. Not looked at: accesses of consumers to
