@@ -138,7 +138,10 @@ OutputGradients buildOutputGrad(mlir::OpBuilder &builder,
                                 mlir::Value dResult, mlir::Type element);
 
 /// Adds the backward function of `forward` with this attention, or says why
-/// there is none.
+/// there is none. `recompute` and `lseGradient` are options of the pass.
+mlir::LogicalResult buildAttentionGrad(mlir::func::FuncOp forward,
+                                       AttentionOp attention, bool recompute,
+                                       bool lseGradient);
 mlir::LogicalResult buildLinearGrad(mlir::func::FuncOp forward,
                                     LinearAttentionOp attention);
 
