@@ -153,9 +153,13 @@ attn::interpret(func::FuncOp function, ArrayRef<runtime::HostTensor> arguments,
        llvm::zip_equal(function.getArguments(), arguments))
     environment.values[argument] = fromHost(tensor, argument.getType());
   Block &body = function.getBody().front();
-  for (Operation &op : body.without_terminator())
-    if (failed(findEvaluator(&op)(&op, environment)))
+  for (Operation &op : body.without_terminator()) {
+    OpEvaluator evaluate = findEvaluator(&op);
+    if (!evaluate)
+      return op.emitOpError() << "is none that the interpreter knows";
+    if (failed(evaluate(&op, environment)))
       return failure();
+  }
   std::vector<reference::Tensor> results;
   for (Value value : body.getTerminator()->getOperands()) {
     ElementType type =

@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace attn;
@@ -92,6 +94,48 @@ static LogicalResult evaluateExtract(Operation *op, Environment &environment) {
   if (!element)
     return op->emitOpError() << "reads out of range";
   environment.values[op->getResult(0)] = *element;
+  return success();
+}
+
+/// The tensor without the dimensions that a slice drops.
+static TensorValue dropDims(TensorValue tensor,
+                            const llvm::SmallBitVector &dims) {
+  std::vector<int64_t> shape;
+  for (auto [dim, size] : llvm::enumerate(tensor.shape))
+    if (!dims.test(dim))
+      shape.push_back(size);
+  tensor.shape = std::move(shape);
+  return tensor;
+}
+
+static LogicalResult evaluateSlice(Operation *op, Environment &environment) {
+  auto slice = cast<tensor::ExtractSliceOp>(op);
+  auto getNumbers = [&](ArrayRef<OpFoldResult> mixed) {
+    return llvm::map_to_vector(mixed, [&](OpFoldResult number) {
+      if (auto value = dyn_cast<Value>(number))
+        return environment.scalar(value).integer;
+      return *getConstantIntValue(number);
+    });
+  };
+  SmallVector<int64_t> offsets = getNumbers(slice.getMixedOffsets()),
+                       sizes = getNumbers(slice.getMixedSizes()),
+                       strides = getNumbers(slice.getMixedStrides());
+  SharedTensor source = environment.tensor(slice.getSource());
+  if (llvm::any_of(sizes, [](int64_t size) { return size < 0; }))
+    return op->emitOpError() << "reads out of range";
+  TensorValue tensor(std::vector<int64_t>(sizes.begin(), sizes.end()));
+  SmallVector<int64_t> index(sizes.size());
+  for (auto [number, element] : llvm::enumerate(tensor.elements)) {
+    int64_t rest = static_cast<int64_t>(number);
+    for (size_t dim = sizes.size(); dim-- > 0; rest /= sizes[dim])
+      index[dim] = offsets[dim] + rest % sizes[dim] * strides[dim];
+    const Scalar *found = source->find(index);
+    if (!found)
+      return op->emitOpError() << "reads out of range";
+    element = *found;
+  }
+  setTensor(environment, op->getResult(0),
+            dropDims(std::move(tensor), slice.getDroppedDims()));
   return success();
 }
 
@@ -178,6 +222,8 @@ OpEvaluator attn::findTensorEvaluator(Operation *op) {
     return evaluateDim;
   if (isa<tensor::ExtractOp>(op))
     return evaluateExtract;
+  if (isa<tensor::ExtractSliceOp>(op))
+    return evaluateSlice;
   if (isa<tensor::CollapseShapeOp>(op))
     return evaluateCollapse;
   if (isa<tensor::CastOp>(op))

@@ -333,6 +333,8 @@ std::vector<Schedule> Space::takeLargeCache() {
     });
   if (hasRoles)
     expandRoles();
+  if (schedules.empty())
+    return {};
   // As many as run at once.
   if (schedules.front().balance == Balance::Plan)
     derive("persistent_ctas", &Schedule::persistentCtas,
@@ -340,11 +342,11 @@ std::vector<Schedule> Space::takeLargeCache() {
              return target.smCount *
                     std::max<int64_t>(getCtasPerSm(problem, s, target), 1);
            });
-  if (schedules.front().kind == ScheduleKind::SplitKV &&
-      schedules.front().invariance == Invariance::Batch)
+  bool isSplit = schedules.front().kind == ScheduleKind::SplitKV;
+  if (isSplit && schedules.front().invariance == Invariance::Batch)
     expand("split_keys", &Schedule::splitKeys,
            [](const Schedule &s) { return getSplitLengths(s); });
-  if (schedules.front().kind == ScheduleKind::SplitKV)
+  if (isSplit)
     expand("splits", &Schedule::splits,
            [&](const Schedule &s) { return getSplits(s); });
   return std::move(schedules);

@@ -11,7 +11,7 @@
 // Understood are attn.attention, attn.attention_backward, attn.normalize,
 // attn.merge and attn.backward_delta, with scalar arith, math and affine.apply
 // ops in regions and outside, and the ops that move data:
-// tensor.{cast,collapse_shape,dim,empty,expand_shape,extract},
+// tensor.{cast,collapse_shape,dim,empty,expand_shape,extract,extract_slice},
 // linalg.{fill,transpose}, constants.
 //
 //===----------------------------------------------------------------------===//

@@ -145,9 +145,9 @@ static std::vector<TracedLaunch> getLaunches(KernelOp kernel) {
     stages = std::max(stages, type.getStages());
   });
   if (auto schedule = kernel.getSchedule()) {
-    if (schedule->getTileM() != ScheduleAttr::kNotChosen)
+    if (schedule->getTileM() != attn::ScheduleAttr::kNotChosen)
       tileM = schedule->getTileM();
-    if (schedule->getTileN() != ScheduleAttr::kNotChosen)
+    if (schedule->getTileN() != attn::ScheduleAttr::kNotChosen)
       tileN = schedule->getTileN();
     grid = schedule->getPersistentCtas();
   }
