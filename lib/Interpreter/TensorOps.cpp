@@ -108,6 +108,20 @@ static TensorValue dropDims(TensorValue tensor,
   return tensor;
 }
 
+/// True if `size` numbers from `offset` on, `stride` apart, are in [0, extent).
+static bool isInside(int64_t offset, int64_t size, int64_t stride,
+                     int64_t extent) {
+  if (size <= 0 || extent <= 0)
+    return size == 0;
+  if (size > extent || offset < 0 || offset >= extent)
+    return false;
+  // Then nothing overflows.
+  if (size > 1 && (stride > extent || stride < -extent))
+    return false;
+  int64_t last = size == 1 ? offset : offset + (size - 1) * stride;
+  return last >= 0 && last < extent;
+}
+
 static LogicalResult evaluateSlice(Operation *op, Environment &environment) {
   auto slice = cast<tensor::ExtractSliceOp>(op);
   auto getNumbers = [&](ArrayRef<OpFoldResult> mixed) {
@@ -121,18 +135,17 @@ static LogicalResult evaluateSlice(Operation *op, Environment &environment) {
                        sizes = getNumbers(slice.getMixedSizes()),
                        strides = getNumbers(slice.getMixedStrides());
   SharedTensor source = environment.tensor(slice.getSource());
-  if (llvm::any_of(sizes, [](int64_t size) { return size < 0; }))
-    return op->emitOpError() << "reads out of range";
+  for (auto [offset, size, stride, extent] :
+       llvm::zip_equal(offsets, sizes, strides, source->shape))
+    if (!isInside(offset, size, stride, extent))
+      return op->emitOpError() << "reads out of range";
   TensorValue tensor(std::vector<int64_t>(sizes.begin(), sizes.end()));
   SmallVector<int64_t> index(sizes.size());
   for (auto [number, element] : llvm::enumerate(tensor.elements)) {
     int64_t rest = static_cast<int64_t>(number);
     for (size_t dim = sizes.size(); dim-- > 0; rest /= sizes[dim])
       index[dim] = offsets[dim] + rest % sizes[dim] * strides[dim];
-    const Scalar *found = source->find(index);
-    if (!found)
-      return op->emitOpError() << "reads out of range";
-    element = *found;
+    element = *source->find(index);
   }
   setTensor(environment, op->getResult(0),
             dropDims(std::move(tensor), slice.getDroppedDims()));

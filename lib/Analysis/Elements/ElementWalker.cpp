@@ -234,6 +234,8 @@ ScalarRef ElementWalker::scalarOfOp(OpResult value,
     return nullptr;
   if (isWidthCast(op))
     return operands[0];
+  if (isa<arith::SIToFPOp>(op) && isOfFewBits(value.getType()))
+    return nullptr; // two conversions in one
   Number number = *getNumber(value.getType());
   if (isa<arith::ExtUIOp, arith::UIToFPOp, arith::ExtSIOp, arith::SIToFPOp>(
           op) &&

@@ -230,6 +230,9 @@ static bool isClamped(ScalarRef scalar, double limit) {
     ScalarRef bound = scalar->operands[isSecond];
     if (!bound->isConstant())
       return false;
+    // An outer bound beyond the limits is what a number becomes.
+    if ((isMost && bound->value < -limit) || (isLeast && bound->value > limit))
+      return false;
     hasHigh |= isMost && std::abs(bound->value) <= limit;
     hasLow |= isLeast && std::abs(bound->value) <= limit;
     if (hasLow && hasHigh)

@@ -130,7 +130,8 @@ static ScalarRef getCast(ElementWalker &walker, tosa::CastOp op,
       !fitsWidth(input,
                  getElementTypeOrSelf(op.getType()).getIntOrFloatBitWidth()))
     return nullptr;
-  if (isOfFewBits(getElementTypeOrSelf(op.getType())))
+  if (isOfFewBits(getElementTypeOrSelf(op.getType())) &&
+      input->number == Number::Float)
     return graph.apply("arith.truncf", *to, {input}, op);
   if (*to == input->number)
     return input;

@@ -230,3 +230,32 @@ func.func @rounded(%q: !q, %k: !q, %v: !q) -> !q {
   } -> !q
   return %y : !q
 }
+
+// -----
+
+// A bound behind the clamp may be beyond the range again.
+// CHECK-LABEL: @beyond
+// CHECK: attn.attention {{.*}} -> tensor<2x4x20x16xf16>
+// CHECK-NOT: attn.output_mod
+// CHECK: arith.truncf
+// CHECK: return
+!q = tensor<2x4x20x16xf16>
+!y = tensor<2x4x20x16xf8E4M3FN>
+#all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @beyond(%q: !q, %k: !q, %v: !q) -> !y {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %e8 = tensor.empty() : !y
+  %y = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%o : !q) outs(%e8 : !y) {
+  ^bb0(%in: f16, %out: f8E4M3FN):
+    %low = arith.constant -448.0 : f16
+    %high = arith.constant 448.0 : f16
+    %more = arith.constant 1000.0 : f16
+    %m = arith.maximumf %in, %low : f16
+    %c = arith.minimumf %m, %high : f16
+    %b = arith.maximumf %c, %more : f16
+    %r = arith.truncf %b : f16 to f8E4M3FN
+    linalg.yield %r : f8E4M3FN
+  } -> !y
+  return %y : !y
+}
