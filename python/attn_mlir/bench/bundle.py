@@ -145,8 +145,9 @@ class Bundler:
         and that it allows."""
         if problem.attention.gradient:
             chosen = self.chosen_fields(problem)
-            changes = [{name: value} for name in ("tile_m", "tile_n", "stages", "fused") for value in others(chosen, name)]
-            texts = [""] + [" ".join(f"{name}={value}" for name, value in change.items()) for change in changes]
+            fused = chosen.get("fused", "0")  # its neighbours are of its kind, whatever the compiler would choose for their tiles
+            texts = ["", *(f"fused={value}" for value in others(chosen, "fused"))]
+            texts += [f"fused={fused} {name}={value}" for name in ("tile_m", "tile_n", "stages") for value in others(chosen, name)]
             return [{"schedule": text, "rank": text or "chosen"} for text in texts if not text or self.allows(problem, text)]
         best = ranked[problem, TARGETS[0]][:count]
         known = {c["schedule"] for c in best}

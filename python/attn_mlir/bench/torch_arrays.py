@@ -14,7 +14,7 @@ from ..runtime.binding import TensorLayout, row_major_strides
 from ..runtime.devices import CudaDevice, Program
 from ..runtime.host_array import HostArray, strided_elements
 from .configurations import Problem, distance
-from .numerics import judge
+from .numerics import judge_all
 from .plain_arrays import Reference, Stats
 
 DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "i32": torch.int32}
@@ -233,13 +233,15 @@ class TorchArrays:
             for ends in (lambda size: slice(0, min(count, size)), lambda size: slice(max(0, size - count), size)):
                 rows, keys = ends(problem.M), ends(problem.N)
                 exact, unfused = (compute(problem, inputs, head, dtype, rows, keys) for dtype in dtypes_of(problem))
+                stats = {}
                 for name in results:
                     part = keys if name in ("d_key", "d_value") else rows
                     actual = part_of(name, results[name], problem, head, part)
-                    of_actual, of_unfused = (self.stats(t, exact[name]) for t in (actual, unfused[name]))
-                    verdict = judge(of_actual, of_unfused, problem.dtype_of(name))
+                    stats[name] = (self.stats(actual, exact[name]), self.stats(unfused[name], exact[name]))
+                for name, verdict in judge_all(stats, problem.dtype_of).items():
                     if not verdict["passed"]:
                         bound, got = verdict["max_abs_bound"], verdict["max_abs"]
+                        part = keys if name in ("d_key", "d_value") else rows
                         place = f"batch {head[0]}, key head {head[1]}, rows {part.start} to {part.stop}"
                         text = f"its {name} is wrong: {place}: expected an error of at most {bound:.3g}, got {got:.3g}"
                         if not verdict["marginal"]:

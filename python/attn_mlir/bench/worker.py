@@ -21,7 +21,7 @@ from ..runtime.devices import Program, open_device
 from . import silicon
 from .bundle import Bundle
 from .configurations import Problem
-from .peers import OURS, Unavailable
+from .peers import OURS, Unavailable, first_line
 
 
 class Worker:
@@ -155,7 +155,7 @@ def serve(worker, requests, replies):
             reply = {"ok": False, "error": str(error)}
         except Exception as error:
             traceback.print_exc()
-            texts = [f"{type(error).__name__}: {error}"[:2000], worker.lost_wait() if hasattr(worker, "lost_wait") else ""]
+            texts = [f"{type(error).__name__}: {first_line(error)}"[:2000], worker.lost_wait() if hasattr(worker, "lost_wait") else ""]
             reply = {"ok": False, "error": "; ".join(filter(None, texts))}
         replies.write(json.dumps(reply) + "\n")
         replies.flush()

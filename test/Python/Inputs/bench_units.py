@@ -18,7 +18,7 @@ from attn_mlir.bench.configurations import Attention, Problem
 from attn_mlir.bench.failures import describe_errors, keep, shrink, sizes_text
 from attn_mlir.bench.fit import fit, fit_factors, held_out, log_errors, mean_error, predict
 from attn_mlir.bench.masks import chosen_blocks, document_lengths, visible_pairs, visible_ranges, visited_share
-from attn_mlir.bench.numerics import judge
+from attn_mlir.bench.numerics import judge, judge_all
 from attn_mlir.bench.peers import is_contestant, peer_flops, sets_needed
 from attn_mlir.bench.plain_arrays import PlainArrays, attend
 from attn_mlir.bench.plot_speed import plot_svg
@@ -157,6 +157,16 @@ class Numerics(unittest.TestCase):
         near, far = (judge((x, 0, 4.0), (0, 0, 4.0), "bf16") for x in (3 * 2 * 4 * 2**-8, 3.1 * 2 * 4 * 2**-8))
         self.assertEqual((near["passed"], near["marginal"], far["marginal"]), (False, True, False))
         self.assertFalse(judge((math.inf, math.inf, 1.0), (math.inf, math.inf, 1.0), "bf16")["passed"])
+
+    def test_gradients_that_cancel(self):
+        """Where each row sees one key, the gradients of queries are 0, and what is left of sums of the size of the others'."""
+        exact = (0.0, 0.0, 0.0)
+        stats = {"d_query": ((3e-5, math.inf, 0.0), exact), "d_value": ((0.0, 0.0, 4.0), (0.0, 0.0, 4.0))}
+        self.assertTrue(all(r["passed"] for r in judge_all(stats, lambda name: "bf16").values()))
+        stats["d_query"] = ((4e-5, math.inf, 0.0), exact)
+        self.assertFalse(judge_all(stats, lambda name: "bf16")["d_query"]["passed"])
+        forward = {"output": stats["d_query"], "lse": stats["d_value"]}
+        self.assertFalse(judge_all(forward, lambda name: "bf16")["output"]["passed"])
 
     def test_stats(self):
         stats = PlainArrays.stats
