@@ -52,6 +52,7 @@ private:
   FailureOr<Value> loadFactor(Value tile);
   FailureOr<Value> loadGradientFactor(Value tile, Value whole);
   void onlyInFirstSlice(llvm::function_ref<void()> body);
+  Value getTiledPosition();
   void mapGrid();
   FailureOr<Value> loadRowValues(Value tile, Value workspace);
   FailureOr<BackwardTiles> loadTiles(BackwardStepOp step);
@@ -442,12 +443,26 @@ LogicalResult BackwardKernelBuilder::convertBlock(Block &block) {
   return success();
 }
 
+/// Where the tile of a CTA begins, as the tiled form has it.
+Value BackwardKernelBuilder::getTiledPosition() {
+  if (!nest.isFused())
+    return attention.forall.getInductionVars().back();
+  auto loops = attention.forall.getBody()->getOps<scf::ForOp>();
+  return (*loops.begin()).getInductionVar();
+}
+
 /// Grid: x = tiles, and for each the slices of its gradient; y = heads, z =
 /// batch. Under a causal mask the last rows and the first keys have the most
-/// tiles.
+/// tiles, and come first.
 void BackwardKernelBuilder::mapGrid() {
-  Value number =
-      nest.keysAreRows() ? getBlockId(gpu::Dimension::x) : getReversedBlockId();
+  TileOfHead of =
+      getTileOfHead(haveEqualLoops(attention.forall, getTiledPosition()));
+  Value number = of.tile;
+  if (!nest.keysAreRows()) {
+    Value tiles = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+    Value last = arith::SubIOp::create(builder, loc, tiles, constant(1));
+    number = arith::SubIOp::create(builder, loc, last, number);
+  }
   if (int64_t count = nest.getSlices(); count > 1) {
     Value slices = constant(count);
     Value slice = arith::RemUIOp::create(builder, loc, number, slices);
@@ -458,8 +473,7 @@ void BackwardKernelBuilder::mapGrid() {
   position = arith::MulIOp::create(
       builder, loc, number,
       constant(nest.keysAreRows() ? nest.getTileN() : nest.getTileM()));
-  SmallVector<Value> at = {getBlockId(gpu::Dimension::z),
-                           getBlockId(gpu::Dimension::y)};
+  SmallVector<Value> at = {getBlockId(gpu::Dimension::z), of.head};
   if (!nest.isFused())
     at.push_back(position);
   values.map(attention.forall.getInductionVars(), at);

@@ -86,9 +86,9 @@ LogicalResult ForwardKernelBuilder::mapOrderedGrid(TileOrder order) {
   return success();
 }
 
-/// A CTA for each tile. Grid: x = tiles of a head, the last, which under causal
-/// masks are the longest, first; y = query heads, or groups of them; z = batch
-/// and split of the keys.
+/// A CTA for each tile, the last, which under causal masks are the longest,
+/// first. Grid: x = tiles of a head; y = query heads, or groups of them; z =
+/// batch and split of the keys. The CTAs of a cluster have tiles of one head.
 LogicalResult ForwardKernelBuilder::mapGrid() {
   std::optional<TileOrder> order = getTileOrder(attention);
   if (order && !attention.onlyBelow)
@@ -96,7 +96,14 @@ LogicalResult ForwardKernelBuilder::mapGrid() {
   FailureOr<Value> batch = takeSplit(getBlockId(gpu::Dimension::z));
   if (failed(batch))
     return failure();
-  mapTile(getReversedBlockId(), getBlockId(gpu::Dimension::y), *batch);
+  bool areEqual = attention.getClusterCtas() > 1 ||
+                  haveEqualLoops(attention.forall,
+                                 attention.forall.getInductionVar(kLoopM));
+  TileOfHead at = getTileOfHead(areEqual);
+  Value tiles = gpu::GridDimOp::create(builder, attention.forall.getLoc(),
+                                       gpu::Dimension::x);
+  Value last = create<arith::SubIOp>(tiles, constant(1));
+  mapTile(create<arith::SubIOp>(last, at.tile), at.head, *batch);
   return success();
 }
 

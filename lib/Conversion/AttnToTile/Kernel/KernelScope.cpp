@@ -13,6 +13,7 @@
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -240,6 +241,44 @@ FailureOr<PlannedSplits> KernelScope::getPlannedSplits(Value batch) {
 
 Value KernelScope::getBlockId(gpu::Dimension dimension) {
   return gpu::BlockIdOp::create(builder, attention.getLoc(), dimension);
+}
+
+/// Whether `value` is computed from `source`.
+static bool dependsOn(Value value, Value source) {
+  if (value == source)
+    return true;
+  SetVector<Operation *> slice;
+  if (failed(getBackwardSlice(value, &slice)))
+    return true;
+  return llvm::any_of(slice, [&](Operation *op) {
+    return llvm::is_contained(op->getOperands(), source);
+  });
+}
+
+bool attn::haveEqualLoops(Operation *root, Value position) {
+  return !root->walk([&](scf::ForOp loop) {
+                bool isEqual = !dependsOn(loop.getLowerBound(), position) &&
+                               !dependsOn(loop.getUpperBound(), position);
+                return isEqual ? WalkResult::advance()
+                               : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+TileOfHead KernelScope::getTileOfHead(bool areEqual) {
+  Value tile = getBlockId(gpu::Dimension::x);
+  Value head = getBlockId(gpu::Dimension::y);
+  if (areEqual)
+    return {tile, head};
+  Location loc = attention.getLoc();
+  auto size = [&](gpu::Dimension dimension) -> Value {
+    return gpu::GridDimOp::create(builder, loc, dimension);
+  };
+  Value tiles = size(gpu::Dimension::x), heads = size(gpu::Dimension::y);
+  Value number = arith::AddIOp::create(
+      builder, loc, arith::MulIOp::create(builder, loc, head, tiles), tile);
+  return {arith::DivUIOp::create(builder, loc, number, heads),
+          arith::RemUIOp::create(builder, loc, number, heads)};
 }
 
 WarpOfGrid attn::getWarpOfGrid(OpBuilder &builder, Location loc,

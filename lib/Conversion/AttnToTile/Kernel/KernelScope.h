@@ -30,6 +30,15 @@ mlir::Value loadTile(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value tensor, mlir::ValueRange indices, int64_t rows,
                      int64_t cols, int64_t heads = 1);
 
+/// What a CTA computes: a row tile, or a key tile, and a head, or a group.
+struct TileOfHead {
+  mlir::Value tile, head;
+};
+
+/// Whether all loops in `root` have the same bounds whatever the value of
+/// `position`.
+bool haveEqualLoops(mlir::Operation *root, mlir::Value position);
+
 /// Where a thread is in a grid along x whose warps each work for themselves.
 struct WarpOfGrid {
   mlir::Value number; ///< of the warp, counted over all CTAs
@@ -82,6 +91,11 @@ protected:
   /// CTA number `blockIdx.x` counted from the last: under a causal mask the
   /// last row tiles have the most keys.
   mlir::Value getReversedBlockId();
+  /// Of a grid whose x are tiles and whose y are heads, those of this CTA. CTAs
+  /// start with x ascending, then y. Where tiles are not `areEqual` in length
+  /// and the longest come first, those of all heads have to: else those of the
+  /// last head run on while other SMs have nothing left to do.
+  TileOfHead getTileOfHead(bool areEqual);
 
   /// Loads the tile of `rows` x `cols` at `indices` of an operand.
   mlir::Value loadTile(mlir::Value tensor, mlir::ValueRange indices,
