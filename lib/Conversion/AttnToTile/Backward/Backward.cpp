@@ -21,6 +21,8 @@
 #include "Kernel/KernelScope.h"
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Schedule/Family.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -453,10 +455,12 @@ Value BackwardKernelBuilder::getTiledPosition() {
 
 /// Grid: x = tiles, and for each the slices of its gradient; y = heads, z =
 /// batch. Under a causal mask the last rows and the first keys have the most
-/// tiles, and come first.
+/// tiles, and come first: of all heads, unless kernels have no registers to
+/// spare for a head that is computed.
 void BackwardKernelBuilder::mapGrid() {
-  TileOfHead of =
-      getTileOfHead(haveEqualLoops(attention.forall, getTiledPosition()));
+  bool hasRoles = getFamily(getSchedule(attention.schedule).mma).hasRoles();
+  TileOfHead of = getTileOfHead(
+      !hasRoles || haveEqualLoops(attention.forall, getTiledPosition()));
   Value number = of.tile;
   if (!nest.keysAreRows()) {
     Value tiles = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);

@@ -142,7 +142,7 @@ static AttentionProblem getSizes(OpTy op, const AttentionDims &dims) {
   };
   AttentionProblem problem;
   problem.batch = known(dims.batch, 2);
-  problem.kvHeads = known(dims.keyHeads, known(dims.queryHeads, 8));
+  problem.kvHeads = known(dims.keyHeads, known(dims.queryHeads, 32));
   problem.queryHeads = known(dims.queryHeads, problem.kvHeads);
   problem.queryLength = known(dims.queryRows, 4096);
   problem.kvLength = known(dims.keyRows, 4096);

@@ -29,9 +29,9 @@ mlir::FailureOr<TargetInfo> getModuleTarget(mlir::ModuleOp module,
                                             llvm::StringRef fields);
 
 /// The problem that `op` states. Sizes that are not known are taken to be
-/// typical (2 for B, 4096 for M and N), and a mask to be the band around it, as
-/// far as it is one: what is chosen by it may be slow for other sizes, never
-/// wrong.
+/// typical (2 for B, 32 heads, 4096 for M and N), and a mask to be the band
+/// around it, as far as it is one: what is chosen by it may be slow for other
+/// sizes, never wrong.
 AttentionProblem getProblem(AttentionOp op);
 
 /// True unless keys are hidden from a row that lie between keys that it sees,
