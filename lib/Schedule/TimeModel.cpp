@@ -39,6 +39,10 @@ static constexpr double kInstructionsPerSum = 1;
 /// Instructions of each thread for each key tile: reductions across lanes,
 /// loop, addresses.
 static constexpr double kInstructionsPerTile = 80;
+/// Clocks of a row tile whose key tiles are not all whole: those that a mask or
+/// the end of the keys cuts have a loop of their own, before which the pipeline
+/// of products and softmax drains (fitted: docs/benchmarks).
+static constexpr double kCutLoopClocks = 1250;
 /// Clocks in which the producer's thread finds a page and starts a copy of it.
 static constexpr double kPageClocks = 24;
 /// Instructions of an exponential on the FMA units.
@@ -86,6 +90,10 @@ private:
   PhaseWork getOnePass() const;
   PhaseWork getQueryPass() const;
   void changeQuery(PhaseWork &phase) const;
+  /// Whether a mask or the end of the keys cuts key tiles.
+  bool hasCutTiles() const {
+    return problem.mask.isBand() || problem.kvLength % schedule.tileN != 0;
+  }
   bool hasQueryPass() const {
     return problem.changesQuery() && target.kind == TargetKind::Gpu &&
            schedule.queryPrologue == QueryPrologue::Kernel;
@@ -305,6 +313,8 @@ PhaseWork TimeModel::getOnePass() const {
       ctaTiles * barriers +
       static_cast<double>(cost.ctas) *
           (2 * target.loadClocks + outputBytes / smBytesPerClock);
+  if (family.hasRoles() && hasCutTiles())
+    phase.exposedClocks += static_cast<double>(cost.ctas) * kCutLoopClocks;
   if (schedule.queryPrologue == QueryPrologue::Fused)
     changeQuery(phase);
   return phase;

@@ -460,7 +460,7 @@ Value BackwardKernelBuilder::getTiledPosition() {
 void BackwardKernelBuilder::mapGrid() {
   bool hasRoles = getFamily(getSchedule(attention.schedule).mma).hasRoles();
   TileOfHead of = getTileOfHead(
-      !hasRoles || haveEqualLoops(attention.forall, getTiledPosition()));
+      hasRoles && haveLoopsOfTheirPlace(attention.forall, getTiledPosition()));
   Value number = of.tile;
   if (!nest.keysAreRows()) {
     Value tiles = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);

@@ -96,10 +96,9 @@ LogicalResult ForwardKernelBuilder::mapGrid() {
   FailureOr<Value> batch = takeSplit(getBlockId(gpu::Dimension::z));
   if (failed(batch))
     return failure();
-  bool areEqual = attention.getClusterCtas() > 1 ||
-                  haveEqualLoops(attention.forall,
-                                 attention.forall.getInductionVar(kLoopM));
-  TileOfHead at = getTileOfHead(areEqual);
+  Value row = attention.forall.getInductionVar(kLoopM);
+  TileOfHead at = getTileOfHead(attention.getClusterCtas() == 1 &&
+                                haveLoopsOfTheirPlace(attention.forall, row));
   Value tiles = gpu::GridDimOp::create(builder, attention.forall.getLoc(),
                                        gpu::Dimension::x);
   Value last = create<arith::SubIOp>(tiles, constant(1));

@@ -243,32 +243,34 @@ Value KernelScope::getBlockId(gpu::Dimension dimension) {
   return gpu::BlockIdOp::create(builder, attention.getLoc(), dimension);
 }
 
-/// Whether `value` is computed from `source`.
-static bool dependsOn(Value value, Value source) {
+/// Whether arithmetic alone leads from `source` to `value`.
+static bool isFunctionOf(Value value, Value source) {
   if (value == source)
     return true;
   SetVector<Operation *> slice;
   if (failed(getBackwardSlice(value, &slice)))
-    return true;
-  return llvm::any_of(slice, [&](Operation *op) {
+    return false;
+  auto reads = [&](Operation *op) {
     return llvm::is_contained(op->getOperands(), source);
-  });
+  };
+  return llvm::any_of(slice, reads) &&
+         llvm::none_of(slice, llvm::IsaPred<tensor::ExtractOp>);
 }
 
-bool attn::haveEqualLoops(Operation *root, Value position) {
-  return !root->walk([&](scf::ForOp loop) {
-                bool isEqual = !dependsOn(loop.getLowerBound(), position) &&
-                               !dependsOn(loop.getUpperBound(), position);
-                return isEqual ? WalkResult::advance()
-                               : WalkResult::interrupt();
-              })
-              .wasInterrupted();
+bool attn::haveLoopsOfTheirPlace(Operation *root, Value position) {
+  auto visit = [&](scf::ForOp loop) {
+    return isFunctionOf(loop.getLowerBound(), position) ||
+                   isFunctionOf(loop.getUpperBound(), position)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  return root->walk(visit).wasInterrupted();
 }
 
-TileOfHead KernelScope::getTileOfHead(bool areEqual) {
+TileOfHead KernelScope::getTileOfHead(bool headsFirst) {
   Value tile = getBlockId(gpu::Dimension::x);
   Value head = getBlockId(gpu::Dimension::y);
-  if (areEqual)
+  if (!headsFirst)
     return {tile, head};
   Location loc = attention.getLoc();
   auto size = [&](gpu::Dimension dimension) -> Value {

@@ -35,9 +35,9 @@ struct TileOfHead {
   mlir::Value tile, head;
 };
 
-/// Whether all loops in `root` have the same bounds whatever the value of
-/// `position`.
-bool haveEqualLoops(mlir::Operation *root, mlir::Value position);
+/// Whether a loop in `root` has a bound that is computed from `position` alone,
+/// as under a causal mask; not one that lists of blocks say.
+bool haveLoopsOfTheirPlace(mlir::Operation *root, mlir::Value position);
 
 /// Where a thread is in a grid along x whose warps each work for themselves.
 struct WarpOfGrid {
@@ -92,10 +92,11 @@ protected:
   /// last row tiles have the most keys.
   mlir::Value getReversedBlockId();
   /// Of a grid whose x are tiles and whose y are heads, those of this CTA. CTAs
-  /// start with x ascending, then y. Where tiles are not `areEqual` in length
-  /// and the longest come first, those of all heads have to: else those of the
-  /// last head run on while other SMs have nothing left to do.
-  TileOfHead getTileOfHead(bool areEqual);
+  /// start with x ascending, then y: the tiles of a head after each other,
+  /// which have its keys and values in L2. Or, `headsFirst`, a tile of all
+  /// heads: where the first are longer than the last, those of the last head
+  /// would run on while other SMs have nothing left to do.
+  TileOfHead getTileOfHead(bool headsFirst);
 
   /// Loads the tile of `rows` x `cols` at `indices` of an operand.
   mlir::Value loadTile(mlir::Value tensor, mlir::ValueRange indices,
