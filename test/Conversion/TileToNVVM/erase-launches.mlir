@@ -7,7 +7,7 @@
 // RUN: mlir-translate --mlir-to-llvmir %t.sm_80.mlir | llc -march=nvptx64 -mcpu=sm_80 -mattr=+ptx80 | FileCheck %s --check-prefix=SM80
 // SM80: .entry attention(
 // SM80: mma.sync.aligned.m16n8k16
-// RUN: attn-opt %s --attn-to-scheduled=target=sm_90a --attn-to-tiled --attn-to-tile --attn-to-nvvm --attn-erase-launches | mlir-translate --mlir-to-llvmir \
+// RUN: attn-opt %s --attn-to-scheduled="target=sm_90a schedule='tile_m=128 tile_n=128'" --attn-to-tiled --attn-to-tile --attn-to-nvvm --attn-erase-launches | mlir-translate --mlir-to-llvmir \
 // RUN:   | llc -march=nvptx64 -mcpu=sm_90a -mattr=+ptx80 | FileCheck %s --check-prefix=SM90
 // SM90: .entry attention(
 // SM90: wgmma.mma_async

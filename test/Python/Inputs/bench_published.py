@@ -30,11 +30,11 @@ before = {name: value for fields in published.FIELDS.values() for name, value in
 worse = published.half_errors(points, published.log_errors(points, before))
 assert worse["held out", "all"] > 1.7 * errors["held out", "all"], worse
 
-# FlashAttention-3's tile is the model's first, or within 2%; what is not is in docs/CostModel.md.
+# FlashAttention-3's tile is the model's first, or within 2%; what is not is in docs/CostModel.md. On an H200 128 x 128 took 2.7% longer than 192 x 80.
 rows = {(row[0], row[1]): row for row in published.tile_rows(data, {})[1:]}
 assert len(rows) == 10
 for key in [("64", "causal"), ("128", "full"), ("192", "full"), ("192", "causal"), ("256", "full"), ("256", "causal")]:
     assert float(rows[key][4]) <= published.AS_GOOD, rows[key]
-assert 1.02 < float(rows["128", "causal"][4]) < 1.03, rows["128", "causal"]
+assert 1.03 < float(rows["128", "causal"][4]) < 1.04, rows["128", "causal"]
 for key in [("64", "full"), ("96", "full"), ("96", "causal")]:
     assert rows[key][4] == "-", rows[key]
