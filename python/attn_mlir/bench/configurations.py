@@ -6,6 +6,7 @@ dims; a `Problem` is an attention at certain sizes. suites.py has the lists of b
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from typing import Mapping, Optional
 
@@ -136,6 +137,17 @@ class Problem:
         """By the exact visible area: 2 (D + Dv) for each visible pair of each query head, 2.5 times that in a backward."""
         forward = 2 * (self.attention.D + self.attention.Dv) * visible_pairs(self) * self.B * self.Hq
         return forward * 5 // 2 if self.attention.gradient else forward
+
+    @property
+    def is_serving(self) -> bool:
+        """Whether there are keys and values of a cache before those of the rows: what it takes is the time to read them."""
+        return self.M < self.N
+
+    def bytes(self) -> int:
+        """Of query, key, value and output of a forward, each once."""
+        sizes = self.shapes()
+        element = 4 if self.attention.dtype == "f32" else 2
+        return element * sum(math.prod(sizes[name]) for name in ("query", "key", "value", "output"))
 
     @property
     def results(self) -> tuple[str, ...]:

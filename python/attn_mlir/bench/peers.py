@@ -28,6 +28,7 @@ PEER_DESCRIPTIONS = {
     "triton": "a plain Triton kernel (triton_attention.py)",
     "jax-mosaic": "JAX Pallas Mosaic GPU attention",
     "gemm": "cuBLAS bf16 matrix product, 8192^3, through torch: the ceiling",
+    "copy": "a copy on the device that moves the bytes of query, key, value and output: the ceiling of serving",
 }
 PEER_NAMES = tuple(PEER_DESCRIPTIONS)
 #: Peers whose gradients are the same bits in every run. FlexAttention's are: it has a kernel for dQ and one for dK and dV.
@@ -190,6 +191,15 @@ def gemm(session):
     return lambda i: torch.matmul(a, b, out=out)
 
 
+def copy(session):
+    """Not an attention: reads half of the problem's bytes and writes as many."""
+    import torch
+
+    size = max(session.problem.bytes() // 2, 1)
+    pairs = [torch.empty((2, size), dtype=torch.uint8, device=session.device).fill_(k) for k in range(len(session.sets))]
+    return lambda i: pairs[i % len(pairs)][1].copy_(pairs[i % len(pairs)][0])
+
+
 def ours(session):
     """Our kernel for session.kernel, its launches packed beforehand, one for each set of inputs."""
     import torch
@@ -258,11 +268,14 @@ PEERS: dict[str, Callable] = {
     "flex": flex,
     "triton": triton,
     "gemm": gemm,
+    "copy": copy,
 }
 
 
 def is_contestant(peer: str, problem) -> bool:
-    """Whether a peer differs from the others on a problem: a forward is deterministic as it is."""
+    """Whether a peer differs from the others on a problem: a forward is deterministic as it is, and has one ceiling."""
+    if peer in ("gemm", "copy"):
+        return (peer == "copy") == problem.is_serving
     return problem.attention.gradient or not peer.endswith("-deterministic")
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Speeds as a plot: bars of TFLOP/s over the exact visible area, from medians."""
+"""Speeds as a plot: bars of TFLOP/s over the exact visible area, or of TB/s, from medians."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ COLOURS = {
     "triton": "#e69138",
     "jax-mosaic": "#4bb3b0",
     "gemm": "#b7b7b7",
+    "copy": "#b7b7b7",
 }
 
 
@@ -28,15 +29,18 @@ BAR, GAP, CHART_HEIGHT, LEFT, TOP = 9, 16, 300, 60, 60
 
 
 def write_plot(results: dict[str, Any], part: str, path: Path) -> bool:
-    """Bars of TFLOP/s, a group for each problem of a part; False where nothing was timed."""
-    groups = [(r["label"], {n: p["tflops"] for n, p in r["peers"].items() if "tflops" in p}) for r in results[part]]
+    """Bars, a group for each problem of a part; False where nothing was timed."""
+    is_traffic = part == "serving"
+    unit = "TB/s" if is_traffic else "TFLOP/s"
+    speed = lambda r, p: r["bytes"] / p["seconds"]["median"] / 1e12 if is_traffic else p["tflops"]  # noqa: E731
+    groups = [(r["label"], {n: speed(r, p) for n, p in r["peers"].items() if "tflops" in p}) for r in results[part]]
     groups = [(label, bars) for label, bars in groups if bars]
     if groups:
-        path.write_text(plot_svg(groups, results["environment"]))
+        path.write_text(plot_svg(groups, results["environment"], unit))
     return bool(groups)
 
 
-def plot_svg(groups: list[tuple[str, dict[str, float]]], environment: dict[str, Any]) -> str:
+def plot_svg(groups: list[tuple[str, dict[str, float]]], environment: dict[str, Any], unit: str = "TFLOP/s") -> str:
     top = max(max(bars.values()) for _, bars in groups) * 1.05
     peers = [name for name in PEER_DESCRIPTIONS if any(name in bars for _, bars in groups)]
     step = BAR * len(peers) + GAP
@@ -45,7 +49,7 @@ def plot_svg(groups: list[tuple[str, dict[str, float]]], environment: dict[str, 
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="11">'
     ]
     parts.append('<rect width="100%" height="100%" fill="white"/>')
-    title = f"Attention, TFLOP/s; {environment.get('gpu', environment.get('device_name', 'cpu'))}"
+    title = f"Attention, {unit}; {environment.get('gpu', environment.get('device_name', 'cpu'))}"
     parts.append(f'<text x="{LEFT}" y="20" font-size="14">{escape(title)}</text>')
     for k, name in enumerate(peers):
         left = LEFT + 150 * k

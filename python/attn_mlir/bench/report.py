@@ -54,6 +54,7 @@ PART_TITLES = {
     "speed": "forward",
     "backward": "backward, by 2.5 times the flops of the forward",
     "masks": "forward under masks, by the exact visible area",
+    "serving": "decode and chunks of prompts over a cache, by the bytes of query, key, value and output",
     "slow": "beside peers that compile for seconds",
 }
 
@@ -61,7 +62,7 @@ PART_TITLES = {
 def part_sections(results: dict[str, Any], part: str) -> list[str]:
     """What is said of the problems of a part."""
     timed = [r for r in results[part] if any("tflops" in p for p in r["peers"].values())]
-    sections = speed_tables(timed) if timed else ["nothing timed"]
+    sections = speed_tables(timed, "TB/s" if part == "serving" else "TFLOP/s") if timed else ["nothing timed"]
     if part == "backward" and timed:
         sections.append(determinism_text(timed))
     if part == "masks":
@@ -73,7 +74,7 @@ def part_sections(results: dict[str, Any], part: str) -> list[str]:
 def determinism_text(timed: Sequence[dict[str, Any]]) -> str:
     peers = [name for name in PEER_DESCRIPTIONS if any("tflops" in r["peers"].get(name, {}) for r in timed)]
     fixed = [name for name in peers if name in DETERMINISTIC]
-    free = [name for name in peers if name not in (*fixed, "gemm")]
+    free = [name for name in peers if name not in (*fixed, "gemm", "copy")]
     return f"the same bits in every run: {', '.join(fixed) or 'none'}; not: {', '.join(free) or 'none'}"
 
 
@@ -110,23 +111,36 @@ def density_row(problem: Problem, timed: dict[str, Any], dense: dict[str, Any]) 
     return [problem.label, f"{visible:.2%}", f"{visited:.2%}", f"{seconds * 1e6:.1f} us", f"{ratio:.3f}"]
 
 
-def speed_tables(timed: Sequence[dict[str, Any]]) -> list[str]:
-    """TFLOP/s of every peer, and ratios of ours to theirs."""
+def speed_tables(timed: Sequence[dict[str, Any]], unit: str = "TFLOP/s") -> list[str]:
+    """TFLOP/s or TB/s of every peer, and ratios of ours to theirs."""
     peers = [name for name in PEER_DESCRIPTIONS if any("tflops" in r["peers"].get(name, {}) for r in timed)]
-    rows, ratios = [["TFLOP/s", *peers]], [["attn-mlir as a multiple of", *(p for p in peers if p != "attn-mlir")]]
+    rows, ratios = [[unit, *peers]], [["attn-mlir as a multiple of", *(p for p in peers if p != "attn-mlir")]]
     for result in timed:
         cells = [result["peers"].get(name, {}) for name in peers]
         rows.append(
-            [result["label"]] + [f"{c['tflops']:.1f} ±{spread(c['seconds'])}" if "tflops" in c else "-" for c in cells]
+            [result["label"]]
+            + [f"{rate(result, c, unit)} ±{spread(c['seconds'])}" if "tflops" in c else "-" for c in cells]
         )
-        mine = result["peers"].get("attn-mlir", {}).get("tflops")
-        if mine:
+        mine = result["peers"].get("attn-mlir", {})
+        if "tflops" in mine:
             others = [c for name, c in zip(peers, cells) if name != "attn-mlir"]
-            ratios.append([result["label"]] + [f"{mine / c['tflops']:.3f}" if "tflops" in c else "-" for c in others])
+            ratios.append([result["label"]] + [multiple(mine, c, unit) if "tflops" in c else "-" for c in others])
     sections = [table(rows)]
     if len(ratios) > 1 and len(ratios[0]) > 1:
         sections.append(table(ratios))
     return sections
+
+
+def rate(result: dict[str, Any], timed: dict[str, Any], unit: str) -> str:
+    """A peer's TFLOP/s or TB/s on a problem."""
+    return f"{timed['tflops']:.1f}" if unit == "TFLOP/s" else f"{result['bytes'] / timed['seconds']['median'] / 1e12:.3f}"
+
+
+def multiple(mine: dict[str, Any], other: dict[str, Any], unit: str) -> str:
+    """Our speed over another's: that of a matrix product has flops of its own."""
+    if unit == "TFLOP/s":
+        return f"{mine['tflops'] / other['tflops']:.3f}"
+    return f"{other['seconds']['median'] / mine['seconds']['median']:.3f}"
 
 
 def missing_text(problems: Sequence[dict[str, Any]]) -> str:

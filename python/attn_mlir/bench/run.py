@@ -42,7 +42,7 @@ MIN_ROUNDS = 3
 #: Peers that compile for seconds at every length: they come last, where the bundle says so (suites.is_for_slow_peers).
 SLOW_TO_COMPILE = ("flex", "jax-mosaic")
 #: What parts weigh against each other in the time that is left when one begins; those that were not asked for weigh nothing.
-WEIGHTS = {"smoke": 2, "numerics": 4, "speed": 5, "backward": 4, "masks": 3, "tune": 3, "silicon": 1, "slow": 4}
+WEIGHTS = {"smoke": 2, "numerics": 4, "speed": 5, "backward": 4, "masks": 3, "serving": 2, "tune": 3, "silicon": 1, "slow": 4}
 #: Errors after which a process can do nothing more on the GPU.
 FAULT = re.compile(r"CUDA error|error 7\d\d \(|illegal memory|launch failure|misaligned address", re.IGNORECASE)
 NOT_MEASURED = "not measured: the simulator has no clock"
@@ -192,6 +192,7 @@ class Run:
             "label": problem.label,
             "problem": entry["problem"],
             "flops": problem.flops(),
+            "bytes": problem.bytes(),
             "predicted_seconds": entry["predicted_seconds"],
         }
         chosen = [peer for peer in peers if is_contestant(peer, problem)]

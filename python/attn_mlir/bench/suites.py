@@ -16,7 +16,7 @@ HEAD_DIMS = ((64, 64), (96, 96), (128, 128), (192, 192), (256, 256), (192, 128))
 #: Those that are timed.
 TIMED_HEAD_DIMS = ((128, 128), (64, 64), (256, 256), (192, 128))
 #: The parts of a run that time, each a list of problems.
-TIMED_PARTS = ("speed", "backward", "masks")
+TIMED_PARTS = ("speed", "backward", "masks", "serving")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -183,21 +183,42 @@ def masked_problems() -> Iterator[Problem]:
             yield self_attention(Attention(mask="documents"), rows, lengths=document_lengths(rows, seed))
 
 
+#: Batch and keys of a decode step: few long sequences, a batch, many short ones; and one row or some, as speculation has.
+DECODE_SIZES = ((1, 8192), (1, 65536), (16, 2048), (16, 8192), (64, 1024), (128, 4096))
+
+
+def serving_problems() -> Iterator[Problem]:
+    """Over a cache of the keys and values of those before: decode steps, by heads (grouped, all alike, one key head), and chunks
+    of a prompt."""
+    for batch, keys in DECODE_SIZES:
+        yield Problem(Attention(), batch, 32, 8, 1, keys, layout="bnhd")
+    for heads, key_heads, dim in ((32, 32, 128), (64, 8, 128), (32, 1, 128), (32, 8, 64)):
+        yield Problem(Attention(D=dim, Dv=dim), 16, heads, key_heads, 1, 8192, layout="bnhd")
+    for rows in (4, 512):
+        chunk = Attention(mask="causal(bottom_right)")
+        yield Problem(chunk, 16 if rows == 4 else 1, 32, 8, rows, 8192, layout="bnhd")
+    yield Problem(Attention(mask="causal(bottom_right)"), 1, 32, 8, 2048, 32768, layout="bnhd")
+
+
 def is_for_slow_peers(problem: Problem) -> bool:
     """Whether peers that compile for seconds at every length are timed on it: at the length that tells most, and where
     they are the ones to compare with."""
-    return problem.M == 8192 or problem.attention.mask not in ("", CAUSAL)
+    return problem.M == 8192 or problem.attention.mask not in ("", CAUSAL) or problem.is_serving
 
 
 def proof_problem(problem: Problem, static: tuple[str, ...] = (), schedule: str = "") -> Problem:
     """A ragged problem, with the same heads to a group, that proves the kernel of a problem that is timed; the sizes that
     `static` names are the same. The CTAs of a persistent kernel go round more than twice."""
     group = problem.Hq // problem.Hkv
-    rows = problem.M if "M" in static else min(problem.M, 1000) - 3
+    most = {"M": 500 if problem.is_serving else 1000, "N": 1000}
+    rows, keys = (
+        size if name in static or size < 64 else min(size, most[name]) - 3
+        for name, size in (("M", problem.M), ("N", problem.N))
+    )
     heads = problem.Hkv if "Hkv" in static else min(problem.Hkv, 2)
     lengths = document_lengths(rows, median=rows / 9) if problem.lengths else ()
     density = 1 / 4 if problem.attention.mask.startswith("listed") else 1.0
-    sizes: dict[str, Any] = dict(B=batches_of(schedule, heads * group * rows), Hq=heads * group, Hkv=heads, M=rows, N=rows)
+    sizes: dict[str, Any] = dict(B=batches_of(schedule, heads * group * rows), Hq=heads * group, Hkv=heads, M=rows, N=keys)
     return dataclasses.replace(problem, **sizes, lengths=lengths, density=density)
 
 
@@ -225,7 +246,7 @@ def tune_problems() -> Iterator[Problem]:
 
 def full_suite() -> Suite:
     numerics = {target: tuple(numerics_problems(target)) for target in TARGETS}
-    timed = zip(TIMED_PARTS, map(tuple, (speed_problems(), backward_problems(), masked_problems())))
+    timed = zip(TIMED_PARTS, map(tuple, (speed_problems(), backward_problems(), masked_problems(), serving_problems())))
     return Suite(tuple(smoke_problems()), numerics, dict(timed), tuple(tune_problems()), tuple(full_cases()))
 
 
@@ -262,6 +283,7 @@ def tiny_suite() -> Suite:
             Problem(dataclasses.replace(dense, mask="butterfly(8, 8)"), **sizes),
             Problem(dataclasses.replace(dense, mask="documents"), **sizes, lengths=lengths),
         ),
+        "serving": (Problem(dense, B=1, Hq=2, Hkv=1, M=1, N=64),),
     }
     smoke = (
         ("sm_80", numerics[1], ""),

@@ -111,7 +111,9 @@ class Configurations(unittest.TestCase):
         )
         for part in suite.timed.values():
             self.assertEqual(len({p.name for p in part}), len(part))
-        speed, backward, masks = (suite.timed[part] for part in ("speed", "backward", "masks"))
+        speed, backward, masks, serving = (suite.timed[part] for part in ("speed", "backward", "masks", "serving"))
+        self.assertTrue(all(p.is_serving for p in serving) and not any(p.is_serving for p in speed + backward + masks))
+        self.assertEqual({p.M for p in serving}, {1, 4, 512, 2048})
         for part in (speed, backward):
             timed = {(p.attention.D, p.attention.Dv, p.attention.mask, p.M) for p in part}
             for dims in ((64, 64), (128, 128), (256, 256), (192, 128)):
@@ -127,7 +129,7 @@ class Configurations(unittest.TestCase):
         self.assertTrue(any(p.lengths for p in backward) and any(p.attention.mask == "listed(128)" for p in backward))
         self.assertEqual({sum(p.lengths) for p in masks}, {0, 16384, 32768})
         self.assertEqual(windows, {(w, m) for w in (256, 512, 1024, 2048, 4096, 8192) for m in (16384, 65536)})
-        for problem in speed + backward + masks:
+        for problem in speed + backward + masks + serving:
             self.assertEqual(Problem.from_json(json.loads(json.dumps(problem.to_json()))), problem)
 
     def test_peers(self):
