@@ -87,6 +87,7 @@ static constexpr std::pair<const char *, uint64_t Counters::*>
         {"tma_reduce_bytes", &Counters::tmaReduceBytes},
         {"shared_load_bytes", &Counters::sharedLoadBytes},
         {"shared_store_bytes", &Counters::sharedStoreBytes},
+        {"wgmma_shared_bytes", &Counters::wgmmaSharedBytes},
         {"distributed_shared_bytes", &Counters::distributedSharedBytes},
         {"shared_wavefronts", &Counters::sharedWavefronts},
         {"bank_conflicts", &Counters::bankConflicts},

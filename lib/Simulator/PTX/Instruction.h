@@ -97,6 +97,7 @@ struct Instruction {
   s32 target = -1;
   std::vector<u32> targets;
   u64 flops = 0;
+  u64 wgmmaSharedBytes = 0; // what a warp's part of a product reads
   bool isWarpSync = false; // bar.warp.sync
 
   // Place.

@@ -225,6 +225,7 @@ void sumInstructions(const LaunchContext &launch,
     sum.warpInstructions[kind] += warpTotal;
     sum.laneInstructions[kind] += laneTotal;
     sum.mmaFlops += warpTotal * code[pc].flops;
+    sum.wgmmaSharedBytes += warpTotal * code[pc].wgmmaSharedBytes;
     if (launch.options->profileLines && warpTotal)
       sum.lines.push_back({code[pc].line, warpTotal, laneTotal});
   }

@@ -128,7 +128,7 @@ def traffic(*names: str) -> Callable[[dict], int]:
     return lambda counters: sum(counters[f"{name}_bytes"] for name in names)
 
 
-SECTOR = 32
+SECTOR, WAVEFRONT = 32, 128
 COUNTERS = (
     Counter("warp instructions, of PTX and of SASS", lambda c: c["warp_instructions"]["total"], ("smsp__inst_executed.sum",)),
     Counter(
@@ -144,7 +144,9 @@ COUNTERS = (
     Counter("bytes read from L2", traffic("global_load", "cp_async", "tma_load"), ("lts__t_sectors_op_read.sum",), SECTOR),
     Counter("bytes written to L2", traffic("global_store", "tma_store"), ("lts__t_sectors_op_write.sum",), SECTOR),
     Counter(
-        "wavefronts of shared memory", lambda c: c["shared_wavefronts"], ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",)
+        "wavefronts of shared memory, factors of wgmma included",
+        lambda c: c["shared_wavefronts"] + c["wgmma_shared_bytes"] // WAVEFRONT,
+        ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",)
     ),
     Counter("bank conflicts", lambda c: c["bank_conflicts"], ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",)),
 )

@@ -350,7 +350,12 @@ void decodeProduct(Decoder &decoder) {
   wgmma->transposeB = decodeFlag(decoder, next);
   if ((wgmma->transposeA || wgmma->transposeB) && elementBytes(*kindA) != 2)
     decoder.fail("transposition needs 16-bit elements");
-  i.flops = 2ull * 16 * shape->n * shape->k; // one of four warps
+  // One of four warps, which reads its rows of A and a quarter of B.
+  i.flops = 2ull * 16 * shape->n * shape->k;
+  u64 rowBytes = u64(shape->k) * elementBytes(*kindA);
+  i.wgmmaSharedBytes = shape->n * rowBytes / 4;
+  if (!wgmma->hasRegistersA())
+    i.wgmmaSharedBytes += 16 * rowBytes;
   decoder.setHandler(runWgmma, InstructionClass::Wgmma);
 }
 
