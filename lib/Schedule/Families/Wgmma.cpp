@@ -22,6 +22,10 @@ static constexpr int64_t kDropoutRegisters = 40;
 /// tiles, or looks pages up: with less, the latter spills (ptxas 13.0).
 static constexpr int64_t kProducerShare = 8;
 
+/// What a mask and the descale of a head take beside 8-bit inputs: 192 x 128 at
+/// head dim 64 spills 5 (ptxas 13.0).
+static constexpr int64_t kMaskedByteRegisters = 5;
+
 namespace {
 class Wgmma final : public Family {
 public:
@@ -108,6 +112,8 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
                        problem.keyPage + problem.valuePage > 0
                    ? kProducerShare
                    : 0);
+  if (getSizeBytes(problem.elementType) == 1 && problem.mask.isBand())
+    use.other += kMaskedByteRegisters;
   if (schedule.kind == ScheduleKind::SmallCache) {
     use.output = std::max(schedule.tileN, schedule.tileDv) / (2 * sharing);
     return use;
