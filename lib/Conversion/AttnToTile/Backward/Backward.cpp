@@ -461,12 +461,7 @@ void BackwardKernelBuilder::mapGrid() {
   bool hasRoles = getFamily(getSchedule(attention.schedule).mma).hasRoles();
   TileOfHead of = getTileOfHead(
       hasRoles && haveLoopsOfTheirPlace(attention.forall, getTiledPosition()));
-  Value number = of.tile;
-  if (!nest.keysAreRows()) {
-    Value tiles = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
-    Value last = arith::SubIOp::create(builder, loc, tiles, constant(1));
-    number = arith::SubIOp::create(builder, loc, last, number);
-  }
+  Value number = nest.keysAreRows() ? of.tile : countFromLast(of.tile);
   if (int64_t count = nest.getSlices(); count > 1) {
     Value slices = constant(count);
     Value slice = arith::RemUIOp::create(builder, loc, number, slices);

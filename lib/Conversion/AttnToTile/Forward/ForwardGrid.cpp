@@ -99,10 +99,7 @@ LogicalResult ForwardKernelBuilder::mapGrid() {
   Value row = attention.forall.getInductionVar(kLoopM);
   TileOfHead at = getTileOfHead(attention.getClusterCtas() == 1 &&
                                 haveLoopsOfTheirPlace(attention.forall, row));
-  Value tiles = gpu::GridDimOp::create(builder, attention.forall.getLoc(),
-                                       gpu::Dimension::x);
-  Value last = create<arith::SubIOp>(tiles, constant(1));
-  mapTile(create<arith::SubIOp>(last, at.tile), at.head, *batch);
+  mapTile(countFromLast(at.tile), at.head, *batch);
   return success();
 }
 

@@ -297,12 +297,15 @@ WarpOfGrid attn::getWarpOfGrid(OpBuilder &builder, Location loc,
           arith::RemUIOp::create(builder, loc, thread, lanes)};
 }
 
-Value KernelScope::getReversedBlockId() {
+Value KernelScope::countFromLast(Value tile) {
   Location loc = attention.getLoc();
   Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
   Value last = arith::SubIOp::create(builder, loc, ctas, constant(1));
-  return arith::SubIOp::create(builder, loc, last,
-                               getBlockId(gpu::Dimension::x));
+  return arith::SubIOp::create(builder, loc, last, tile);
+}
+
+Value KernelScope::getReversedBlockId() {
+  return countFromLast(getBlockId(gpu::Dimension::x));
 }
 
 //===----------------------------------------------------------------------===//

@@ -88,8 +88,10 @@ protected:
   /// What a plan of the splits makes of the length of a batch.
   mlir::FailureOr<PlannedSplits> getPlannedSplits(mlir::Value batch);
   mlir::Value getBlockId(mlir::gpu::Dimension dimension);
-  /// CTA number `blockIdx.x` counted from the last: under a causal mask the
-  /// last row tiles have the most keys.
+  /// A number along x of the grid, counted from the last: under a causal mask
+  /// the last row tiles have the most keys.
+  mlir::Value countFromLast(mlir::Value tile);
+  /// That of this CTA.
   mlir::Value getReversedBlockId();
   /// Of a grid whose x are tiles and whose y are heads, those of this CTA. CTAs
   /// start with x ascending, then y: the tiles of a head after each other,
