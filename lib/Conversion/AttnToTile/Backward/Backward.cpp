@@ -459,8 +459,9 @@ Value BackwardKernelBuilder::getTiledPosition() {
 /// spare for a head that is computed.
 void BackwardKernelBuilder::mapGrid() {
   bool hasRoles = getFamily(getSchedule(attention.schedule).mma).hasRoles();
-  TileOfHead of = getTileOfHead(
-      hasRoles && haveLoopsOfTheirPlace(attention.forall, getTiledPosition()));
+  TileOfHead of = {getBlockId(gpu::Dimension::x), Value()};
+  if (hasRoles && haveLoopsOfTheirPlace(attention.forall, getTiledPosition()))
+    of = getTileOfEachHead();
   Value number = nest.keysAreRows() ? of.tile : countFromLast(of.tile);
   if (int64_t count = nest.getSlices(); count > 1) {
     Value slices = constant(count);
@@ -472,7 +473,11 @@ void BackwardKernelBuilder::mapGrid() {
   position = arith::MulIOp::create(
       builder, loc, number,
       constant(nest.keysAreRows() ? nest.getTileN() : nest.getTileM()));
-  SmallVector<Value> at = {getBlockId(gpu::Dimension::z), of.head};
+  // Read behind the position, and in this order: ptxas spills in a kernel of
+  // mma.sync otherwise.
+  Value batch = getBlockId(gpu::Dimension::z);
+  Value head = of.head ? of.head : getBlockId(gpu::Dimension::y);
+  SmallVector<Value> at = {batch, head};
   if (!nest.isFused())
     at.push_back(position);
   values.map(attention.forall.getInductionVars(), at);

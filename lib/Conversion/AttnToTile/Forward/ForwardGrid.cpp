@@ -97,9 +97,12 @@ LogicalResult ForwardKernelBuilder::mapGrid() {
   if (failed(batch))
     return failure();
   Value row = attention.forall.getInductionVar(kLoopM);
-  TileOfHead at = getTileOfHead(attention.getClusterCtas() == 1 &&
-                                haveLoopsOfTheirPlace(attention.forall, row));
-  mapTile(countFromLast(at.tile), at.head, *batch);
+  TileOfHead of = {getBlockId(gpu::Dimension::x),
+                   getBlockId(gpu::Dimension::y)};
+  if (attention.getClusterCtas() == 1 &&
+      haveLoopsOfTheirPlace(attention.forall, row))
+    of = getTileOfEachHead();
+  mapTile(countFromLast(of.tile), of.head, *batch);
   return success();
 }
 

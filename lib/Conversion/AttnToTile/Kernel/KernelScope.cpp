@@ -267,11 +267,9 @@ bool attn::haveLoopsOfTheirPlace(Operation *root, Value position) {
   return root->walk(visit).wasInterrupted();
 }
 
-TileOfHead KernelScope::getTileOfHead(bool headsFirst) {
+TileOfHead KernelScope::getTileOfEachHead() {
   Value tile = getBlockId(gpu::Dimension::x);
   Value head = getBlockId(gpu::Dimension::y);
-  if (!headsFirst)
-    return {tile, head};
   Location loc = attention.getLoc();
   auto size = [&](gpu::Dimension dimension) -> Value {
     return gpu::GridDimOp::create(builder, loc, dimension);

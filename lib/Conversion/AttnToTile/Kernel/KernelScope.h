@@ -93,12 +93,13 @@ protected:
   mlir::Value countFromLast(mlir::Value tile);
   /// That of this CTA.
   mlir::Value getReversedBlockId();
-  /// Of a grid whose x are tiles and whose y are heads, those of this CTA. CTAs
-  /// start with x ascending, then y: the tiles of a head after each other,
-  /// which have its keys and values in L2. Or, `headsFirst`, a tile of all
-  /// heads: where the first are longer than the last, those of the last head
-  /// would run on while other SMs have nothing left to do.
-  TileOfHead getTileOfHead(bool headsFirst);
+  /// Of a grid whose x are tiles and whose y are heads, those of this CTA if a
+  /// tile of each head comes before the next tile. CTAs start with x ascending,
+  /// then y, which would be the tiles of a head after each other, with its keys
+  /// and values in L2; but where the first tiles are longer than the last,
+  /// those of the last head would run on while other SMs have nothing left to
+  /// do.
+  TileOfHead getTileOfEachHead();
 
   /// Loads the tile of `rows` x `cols` at `indices` of an operand.
   mlir::Value loadTile(mlir::Value tensor, mlir::ValueRange indices,
