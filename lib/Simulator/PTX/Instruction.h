@@ -98,7 +98,7 @@ struct Instruction {
   std::vector<u32> targets;
   u64 flops = 0;
   u64 wgmmaSharedBytes = 0; // what a warp's part of a product reads
-  bool isWarpSync = false; // bar.warp.sync
+  bool isWarpSync = false;  // bar.warp.sync
 
   // Place.
   u32 line = 0, pc = 0;
