@@ -74,7 +74,7 @@ def part_sections(results: dict[str, Any], part: str) -> list[str]:
 def determinism_text(timed: Sequence[dict[str, Any]]) -> str:
     peers = [name for name in PEER_DESCRIPTIONS if any("tflops" in r["peers"].get(name, {}) for r in timed)]
     fixed = [name for name in peers if name in DETERMINISTIC]
-    free = [name for name in peers if name not in (*fixed, "gemm", "copy")]
+    free = [name for name in peers if name not in (*fixed, "gemm")]
     return f"the same bits in every run: {', '.join(fixed) or 'none'}; not: {', '.join(free) or 'none'}"
 
 
@@ -121,10 +121,10 @@ def speed_tables(timed: Sequence[dict[str, Any]], unit: str = "TFLOP/s") -> list
             [result["label"]]
             + [f"{rate(result, c, unit)} ±{spread(c['seconds'])}" if "tflops" in c else "-" for c in cells]
         )
-        mine = result["peers"].get("attn-mlir", {})
-        if "tflops" in mine:
+        mine = result["peers"].get("attn-mlir", {}).get("tflops")
+        if mine:
             others = [c for name, c in zip(peers, cells) if name != "attn-mlir"]
-            ratios.append([result["label"]] + [multiple(mine, c, unit) if "tflops" in c else "-" for c in others])
+            ratios.append([result["label"]] + [f"{mine / c['tflops']:.3f}" if "tflops" in c else "-" for c in others])
     sections = [table(rows)]
     if len(ratios) > 1 and len(ratios[0]) > 1:
         sections.append(table(ratios))
@@ -134,13 +134,6 @@ def speed_tables(timed: Sequence[dict[str, Any]], unit: str = "TFLOP/s") -> list
 def rate(result: dict[str, Any], timed: dict[str, Any], unit: str) -> str:
     """A peer's TFLOP/s or TB/s on a problem."""
     return f"{timed['tflops']:.1f}" if unit == "TFLOP/s" else f"{result['bytes'] / timed['seconds']['median'] / 1e12:.3f}"
-
-
-def multiple(mine: dict[str, Any], other: dict[str, Any], unit: str) -> str:
-    """Our speed over another's: that of a matrix product has flops of its own."""
-    if unit == "TFLOP/s":
-        return f"{mine['tflops'] / other['tflops']:.3f}"
-    return f"{other['seconds']['median'] / mine['seconds']['median']:.3f}"
 
 
 def missing_text(problems: Sequence[dict[str, Any]]) -> str:

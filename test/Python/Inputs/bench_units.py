@@ -23,7 +23,7 @@ from attn_mlir.bench.peers import is_contestant, peer_flops, sets_needed
 from attn_mlir.bench.plain_arrays import PlainArrays, attend
 from attn_mlir.bench.plot_speed import plot_svg
 from attn_mlir.bench.proofs import Proofs
-from attn_mlir.bench.report import clocks_text, report_text
+from attn_mlir.bench.report import clocks_text, report_text, speed_tables
 from attn_mlir.bench.run import Run, share_of
 from attn_mlir.bench.silicon import difference, full_cases, make_case, metric_totals
 from attn_mlir.bench.statistics_of import rank_correlation, summary
@@ -479,6 +479,14 @@ def results():
 
 
 class Reports(unittest.TestCase):
+    def test_serving(self):
+        """4 GB in a millisecond are 4 TB/s, half of a copy's."""
+        timed = lambda ms: {"tflops": 1 / ms, "seconds": {"median": ms * 1e-3, "q1": ms * 1e-3, "q3": ms * 1e-3}}  # noqa: E731
+        peers = {"attn-mlir": timed(1.0), "copy": timed(0.5)}
+        speeds, ratios = speed_tables([{"label": "decode", "bytes": 4e9, "peers": peers}], "TB/s")
+        self.assertRegex(speeds, r"TB/s +attn-mlir +copy\n[- ]+\ndecode +4.000 ±0.0% +8.000 ±0.0%")
+        self.assertRegex(ratios, r"decode +0.500")
+
     def test_text(self):
         text = report_text(results())
         for line in (
