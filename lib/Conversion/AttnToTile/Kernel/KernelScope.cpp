@@ -243,18 +243,26 @@ Value KernelScope::getBlockId(gpu::Dimension dimension) {
   return gpu::BlockIdOp::create(builder, attention.getLoc(), dimension);
 }
 
-/// Whether arithmetic alone leads from `source` to `value`.
+/// Whether arithmetic alone leads from `source` to `value`. Of lengths, which
+/// are read at other places, it may be a function, too.
 static bool isFunctionOf(Value value, Value source) {
   if (value == source)
     return true;
   SetVector<Operation *> slice;
   if (failed(getBackwardSlice(value, &slice)))
     return false;
-  auto reads = [&](Operation *op) {
-    return llvm::is_contained(op->getOperands(), source);
-  };
-  return llvm::any_of(slice, reads) &&
-         llvm::none_of(slice, llvm::IsaPred<tensor::ExtractOp>);
+  // In the slice an op stands behind what it uses.
+  DenseSet<Operation *> functions;
+  for (Operation *op : slice) {
+    bool isFunction = llvm::any_of(op->getOperands(), [&](Value operand) {
+      return operand == source || functions.contains(operand.getDefiningOp());
+    });
+    if (isFunction && isa<tensor::ExtractOp>(op))
+      return false;
+    if (isFunction)
+      functions.insert(op);
+  }
+  return functions.contains(value.getDefiningOp());
 }
 
 bool attn::haveLoopsOfTheirPlace(Operation *root, Value position) {

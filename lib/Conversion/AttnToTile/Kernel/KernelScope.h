@@ -35,8 +35,9 @@ struct TileOfHead {
   mlir::Value tile, head;
 };
 
-/// Whether a loop in `root` has a bound that is computed from `position` alone,
-/// as under a causal mask; not one that lists of blocks say.
+/// Whether a loop in `root` has a bound that is computed from `position`, as
+/// under a causal mask, with lengths or without; not one that is read at it, as
+/// lists of blocks say and documents.
 bool haveLoopsOfTheirPlace(mlir::Operation *root, mlir::Value position);
 
 /// Where a thread is in a grid along x whose warps each work for themselves.
