@@ -50,6 +50,35 @@ func.func @listed(%query: tensor<?x?x?x128xbf16>, %key: tensor<?x?x?x128xbf16>, 
 
 // -----
 
+// Lengths are read at the batch, not at the tile.
+// CHECK-LABEL: attn_tile.kernel @lengths
+// CHECK: gpu.grid_dim  y
+// CHECK: attn_tile.return
+func.func @lengths(%q: tensor<?x?x?x64xbf16>, %k: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>, %n: tensor<?xi32>) -> tensor<?x?x?x64xbf16> {
+  %o = attn.attention %q, %k, %v lengths(key %n : tensor<?xi32>) mask_mod causal(bottom_right)
+      : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16> -> tensor<?x?x?x64xbf16>
+  return %o : tensor<?x?x?x64xbf16>
+}
+
+// -----
+
+// Of documents the tile's rows say where keys begin.
+// CHECK-LABEL: attn_tile.kernel @documents
+// CHECK-NOT: gpu.grid_dim  y
+// CHECK: attn_tile.return
+func.func @documents(%q: tensor<?x?x?x64xbf16>, %k: tensor<?x?x?x64xbf16>, %v: tensor<?x?x?x64xbf16>, %ends: tensor<?xi32>) -> tensor<?x?x?x64xbf16> {
+  %o = attn.attention %q, %k, %v mask_mod (%b: index, %h: index, %i: index, %j: index) {
+      %end = tensor.extract %ends[%i] : tensor<?xi32>
+      %at = arith.index_cast %end : i32 to index
+      %r = arith.cmpi slt, %j, %at : index
+      attn.yield %r : i1
+    } {schedule = #attn.schedule<persistent_ctas = 0>}
+      : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16> -> tensor<?x?x?x64xbf16>
+  return %o : tensor<?x?x?x64xbf16>
+}
+
+// -----
+
 // The keys of the fused kernel, whose first tiles are the longest.
 // CHECK-LABEL: attn_tile.kernel @grad_dqkv
 // CHECK: gpu.block_id  y

@@ -249,7 +249,9 @@ static bool isFunctionOf(Value value, Value source) {
   if (value == source)
     return true;
   SetVector<Operation *> slice;
-  if (failed(getBackwardSlice(value, &slice)))
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  if (failed(getBackwardSlice(value, &slice, options)))
     return false;
   // In the slice an op stands behind what it uses.
   DenseSet<Operation *> functions;
