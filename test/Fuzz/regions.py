@@ -66,10 +66,30 @@ class Region:
         return self.add(f"arith.cmpi {self.rng.choice(PREDICATES)}, {total}, {other} : i32")
 
     def compare_documents(self):
-        """Whether a row and a key are of one sequence of those that lie behind each other, or in which order theirs are."""
+        """Whether a row and a key are of one sequence of those that lie behind each other, or in which order theirs are; or by the ends of one's."""
         offsets = self.capture(("S1",), "i32")
-        row, key = (self.add(f"attn.segment {offsets} at {position} : tensor<SIZE_S1xi32>") for position in ("%i", "%j"))
-        return self.add(f"arith.cmpi {self.rng.choice(['eq', 'eq', 'sge', 'ne'])}, {row}, {key} : index")
+        positions = self.rng.choice([("%i", "%j"), ("%i", "%j"), ("%j", "%i")])
+        row, key = (self.add(f"attn.segment {offsets} at {position} : tensor<SIZE_S1xi32>") for position in positions)
+        if self.rng.random() < 0.5:
+            same = self.add(f"arith.cmpi {self.rng.choice(['eq', 'eq', 'sge', 'ne'])}, {row}, {key} : index")
+            return self.both([same, *[self.add("arith.cmpi sle, %j, %i : index")] * (self.rng.random() < 0.5)])
+        one = self.add("arith.constant 1 : index")
+        entries = [row, self.add(f"arith.addi {row}, {one} : index")]
+        entries = [self.add(f"tensor.extract {offsets}[{entry}] : tensor<SIZE_S1xi32>") for entry in entries]
+        begin, end = (self.add(f"arith.index_cast {entry} : i32 to index") for entry in entries)
+        terms = [
+            self.add(f"arith.cmpi {self.rng.choice(['sle', 'sle', 'sle', 'slt'])}, {begin}, {positions[1]} : index"),
+            self.add(f"arith.cmpi {self.rng.choice(['slt', 'slt', 'slt', 'sle'])}, {positions[1]}, {end} : index"),
+            self.add(f"arith.cmpi sgt, {end}, {positions[0]} : index"),
+            self.add("arith.cmpi sge, %i, %j : index"),
+        ]
+        return self.both(self.rng.sample(terms, self.rng.choice([2, 3, 3, 4])))
+
+    def both(self, conditions):
+        result = conditions[0]
+        for condition in conditions[1:]:
+            result = self.add(f"arith.andi {result}, {condition} : i1")
+        return result
 
     def read(self, shape, kind="i32"):
         at = {"B": "%b", "Hq": "%h", "M": "%i", "N": "%j"}
@@ -83,7 +103,7 @@ class Region:
             return self.add(f"arith.constant {self.rng.choice(['true', 'false'])}")
         if self.rng.random() < 0.08:
             return self.compare_narrow()
-        if self.rng.random() < 0.05:
+        if self.rng.random() < 0.1:
             return self.compare_documents()
         if depth == 0 or self.rng.random() < 0.4:
             return self.add(f"arith.cmpi {self.rng.choice(PREDICATES)}, {self.index()}, {self.index()} : index")

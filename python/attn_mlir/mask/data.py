@@ -36,7 +36,10 @@ def packed(offsets: Any, key_offsets: Any = None, causal: Union[bool, str] = Fal
 
     def sees(b, h, i, j):
         s = segment(queries, i)
-        result = (i < queries[s + 1]) & (j >= keys[s]) & (j < keys[s + 1])
+        result = (i < queries[s + 1]) & (j >= keys[s])
+        if causal and keys is queries:  # what is not behind i is not behind the end of its sequence
+            return result & (j <= i)
+        result = result & (j < keys[s + 1])
         if causal:
             end = 0 if causal == "top_left" else 1
             result = result & (j - keys[s + end] <= i - queries[s + end])

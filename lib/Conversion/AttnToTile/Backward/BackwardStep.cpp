@@ -47,10 +47,11 @@ Value BackwardStepBuilder::loadDelta() {
                                     ValueRange());
 }
 
-/// A map over fragments like the first input. Where something is read at them,
-/// queries past the end have the coordinates of the last one.
+/// A map over fragments like the first input, whose body inlines `regions`.
+/// Where something is read at them, queries past the end have the coordinates
+/// of the last one.
 FailureOr<Value> BackwardStepBuilder::createMap(
-    ValueRange inputs,
+    ValueRange inputs, ArrayRef<Region *> regions,
     function_ref<FailureOr<Value>(const Element &, ValueRange)> body) {
   OpBuilder::InsertionGuard guard(builder);
   auto toI32 = [&](Value index) -> Value {
@@ -70,23 +71,43 @@ FailureOr<Value> BackwardStepBuilder::createMap(
     Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
     last = arith::SubIOp::create(builder, loc, rows, one);
   }
-  auto map =
-      tile::MapOp::create(builder, loc, inputs.front().getType(), inputs);
-  SmallVector<Type> types(inputs.size(), builder.getF32Type());
+  auto query = [&](Value inTile) -> Value {
+    Value i = arith::AddIOp::create(builder, loc, offsets[kLoopM], inTile);
+    return isClamped ? arith::MinSIOp::create(builder, loc, i, last) : i;
+  };
+  auto key = [&](Value inTile) -> Value {
+    return arith::AddIOp::create(builder, loc, offsets[kLoopN], inTile);
+  };
+  // Nothing of a row may depend on the tile that streams.
+  auto place = [&](Value row) -> ModToMap::Coordinates {
+    Value none = arith::ConstantIntOp::create(builder, loc, 0, 32);
+    return {offsets[kLoopB], offsets[kLoopH], keysAreRows ? none : query(row),
+            keysAreRows ? key(row) : none};
+  };
+  auto type = cast<tile::FragmentType>(inputs.front().getType());
+  if (failed(mods.buildRowTerms(regions, keysAreRows ? kLoopN : kLoopM,
+                                /*ofRowsOnly=*/true, type.getShape().front(),
+                                place)))
+    return failure();
+  SmallVector<Value> all(inputs);
+  llvm::append_range(all, mods.getRowTerms());
+  auto map = tile::MapOp::create(builder, loc, type, all);
+  SmallVector<Type> types = llvm::map_to_vector(all, [](Value input) {
+    return cast<tile::FragmentType>(input.getType()).getElementType();
+  });
   types.append(2, builder.getI32Type());
   Block *block = builder.createBlock(&map.getBody(), {}, types,
                                      SmallVector<Location>(types.size(), loc));
-  Value row = block->getArgument(inputs.size());
-  Value col = block->getArgument(inputs.size() + 1);
-  Value i = arith::AddIOp::create(builder, loc, offsets[kLoopM],
-                                  keysAreRows ? col : row);
-  Value j = arith::AddIOp::create(builder, loc, offsets[kLoopN],
-                                  keysAreRows ? row : col);
-  if (isClamped)
-    i = arith::MinSIOp::create(builder, loc, i, last);
-  Element element{{offsets[kLoopB], offsets[kLoopH], i, j}};
+  mods.setRowTerms(
+      block->getArguments().slice(inputs.size(), all.size() - inputs.size()));
+  Value row = block->getArgument(all.size());
+  Value col = block->getArgument(all.size() + 1);
+  Element element{{offsets[kLoopB], offsets[kLoopH],
+                   query(keysAreRows ? col : row),
+                   key(keysAreRows ? row : col)}};
   FailureOr<Value> result =
       body(element, block->getArguments().take_front(inputs.size()));
+  mods.clearRowTerms();
   if (failed(result))
     return failure();
   tile::YieldOp::create(builder, loc, *result);
@@ -321,9 +342,10 @@ FailureOr<Value> BackwardStepBuilder::buildProbabilities(Value product) {
   SmallVector<Value> inputs = {product};
   if (tiles.lse)
     inputs.push_back(getVector(tiles.lse));
-  return createMap(inputs, [&](const Element &element, ValueRange elements) {
-    return getProbability(elements, element);
-  });
+  return createMap(inputs, {&step.getScoreMod(), &step.getMaskMod()},
+                   [&](const Element &element, ValueRange elements) {
+                     return getProbability(elements, element);
+                   });
 }
 
 FailureOr<Value> BackwardStepBuilder::buildGradient(Value product,
@@ -348,10 +370,11 @@ FailureOr<Value> BackwardStepBuilder::buildGradient(Value product,
     inputs.push_back(getVector(tiles.delta));
   if (step.hasScoreMod())
     inputs.push_back(product);
-  return createMap(inputs, [&](const Element &element, ValueRange elements) {
-    return tiles.lse ? getGradient(elements, element, derivative)
-                     : getWeightGradient(elements, element, derivative);
-  });
+  return createMap(
+      inputs, &derivative, [&](const Element &element, ValueRange elements) {
+        return tiles.lse ? getGradient(elements, element, derivative)
+                         : getWeightGradient(elements, element, derivative);
+      });
 }
 
 FailureOr<BackwardStepBuilder::Scores> BackwardStepBuilder::build() {

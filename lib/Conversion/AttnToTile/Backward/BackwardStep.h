@@ -89,7 +89,7 @@ private:
                             mlir::Value init = mlir::Value());
   mlir::Value loadDelta();
   mlir::FailureOr<mlir::Value>
-  createMap(mlir::ValueRange inputs,
+  createMap(mlir::ValueRange inputs, llvm::ArrayRef<mlir::Region *> regions,
             llvm::function_ref<mlir::FailureOr<mlir::Value>(const Element &,
                                                             mlir::ValueRange)>
                 body);

@@ -283,29 +283,19 @@ struct ModToMap::Limits {
 // Values of rows
 //===----------------------------------------------------------------------===//
 
-/// A fragment of row term `value`, made before the key loops if that is where
-/// all it needs is.
-FailureOr<Value> ModToMap::buildRowTerm(OnlineAttentionOp step, Region &region,
-                                        Value value, ValueRange offsets,
-                                        const Limits &limits) {
+/// A fragment of row term `value`.
+FailureOr<Value> ModToMap::buildRowTerm(Region &region, Value value,
+                                        int64_t rows, Place place) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = value.getLoc();
   Type i32 = builder.getI32Type();
-  int64_t rows = step.getSchedule()->getTileM();
   auto type =
       tile::FragmentType::get(builder.getContext(), {rows},
                               value.getType().isF32() ? value.getType() : i32,
                               tile::FragmentLayout::Row);
   auto map = tile::MapOp::create(builder, loc, type, ValueRange());
   Block *body = builder.createBlock(&map.getBody(), {}, {i32}, {loc});
-  Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
-  // Nothing here may depend on the key tile.
-  SmallVector<Value> places(offsets);
-  places[kLoopN] = zero;
-  Limits rowLimits = limits;
-  rowLimits.lastKey = Value();
-  Coordinates at =
-      getCoordinates(loc, places, body->getArgument(0), zero, rowLimits);
+  Coordinates at = place(body->getArgument(0));
   Value coordinates[] = {at.batch, at.head, at.row, at.col};
   // A term of rows does not depend on the score.
   Value score;
@@ -320,22 +310,31 @@ FailureOr<Value> ModToMap::buildRowTerm(OnlineAttentionOp step, Region &region,
   return map.getResult();
 }
 
-/// Finds the row terms of both regions and makes their fragments.
-LogicalResult ModToMap::buildRowTerms(OnlineAttentionOp step,
-                                      ValueRange offsets,
-                                      const Limits &limits) {
+LogicalResult ModToMap::buildRowTerms(ArrayRef<Region *> regions,
+                                      unsigned position, bool ofRowsOnly,
+                                      int64_t rows, Place place) {
   SmallVector<RowTerm> terms;
   ranges = IndexRanges();
-  for (Region *region : {&step.getScoreMod(), &step.getMaskMod()})
-    for (Value value : findRowTerms(*region, ranges)) {
-      FailureOr<Value> fragment =
-          buildRowTerm(step, *region, value, offsets, limits);
+  rowTerms.clear();
+  for (Region *region : regions)
+    for (Value value : findRowTerms(*region, position, ofRowsOnly, ranges)) {
+      FailureOr<Value> fragment = buildRowTerm(*region, value, rows, place);
       if (failed(fragment))
         return failure();
       terms.push_back({region, value, *fragment, Value()});
     }
   rowTerms = std::move(terms);
   return success();
+}
+
+SmallVector<Value> ModToMap::getRowTerms() {
+  return llvm::map_to_vector(rowTerms,
+                             [](const RowTerm &term) { return term.fragment; });
+}
+
+void ModToMap::setRowTerms(ValueRange elements) {
+  for (auto [term, element] : llvm::zip_equal(rowTerms, elements))
+    term.element = element;
 }
 
 //===----------------------------------------------------------------------===//
@@ -517,11 +516,21 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
     Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
     limits.lastColumn = arith::SubIOp::create(builder, loc, end, one);
   }
-  if (failed(buildRowTerms(step, offsets, limits)))
+  // Nothing of a row may depend on the key tile.
+  auto place = [&](Value row) {
+    Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
+    SmallVector<Value> places(offsets);
+    places[kLoopN] = zero;
+    Limits rowLimits = limits;
+    rowLimits.lastKey = Value();
+    return getCoordinates(loc, places, row, zero, rowLimits);
+  };
+  if (failed(buildRowTerms({&step.getScoreMod(), &step.getMaskMod()}, kLoopM,
+                           /*ofRowsOnly=*/false, step.getSchedule()->getTileM(),
+                           place)))
     return failure();
   SmallVector<Value> inputs = {scores};
-  for (const RowTerm &term : rowTerms)
-    inputs.push_back(term.fragment);
+  llvm::append_range(inputs, getRowTerms());
   auto map = tile::MapOp::create(builder, loc, scores.getType(), inputs);
   Type i32 = builder.getI32Type();
   SmallVector<Type> types = llvm::map_to_vector(inputs, [](Value input) {
@@ -530,16 +539,14 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
   types.append({i32, i32});
   Block *body = builder.createBlock(&map.getBody(), {}, types,
                                     SmallVector<Location>(types.size(), loc));
-  for (auto [term, element] : llvm::zip_equal(
-           rowTerms, body->getArguments().slice(1, rowTerms.size())))
-    term.element = element;
+  setRowTerms(body->getArguments().slice(1, rowTerms.size()));
   Value row = body->getArgument(types.size() - 2),
         col = body->getArguments().back();
   Coordinates at = getCoordinates(loc, offsets, row, col, limits);
   FailureOr<Value> score = changeScore(step, body->getArgument(0), factor, at);
   if (succeeded(score))
     score = hideScore(step, *score, col, at, limits);
-  rowTerms.clear();
+  clearRowTerms();
   if (failed(score))
     return failure();
   tile::YieldOp::create(builder, loc, *score);

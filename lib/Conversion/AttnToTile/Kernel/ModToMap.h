@@ -62,6 +62,19 @@ public:
                                             mlir::Value score,
                                             mlir::ValueRange coordinates);
 
+  /// Makes fragments of what `regions` compute of the position (kLoopM or
+  /// kLoopN) of one of `rows` rows of a tile, which `place` gives, alone;
+  /// before the loops if that is where all it needs is. The map that is built
+  /// next takes them as inputs, and tells their elements before it inlines a
+  /// region.
+  using Place = llvm::function_ref<Coordinates(mlir::Value row)>;
+  mlir::LogicalResult buildRowTerms(llvm::ArrayRef<mlir::Region *> regions,
+                                    unsigned position, bool ofRowsOnly,
+                                    int64_t rows, Place place);
+  llvm::SmallVector<mlir::Value> getRowTerms();
+  void setRowTerms(mlir::ValueRange elements);
+  void clearRowTerms() { rowTerms.clear(); }
+
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::IRMapping &getValues() { return values; }
 
@@ -79,12 +92,9 @@ private:
   mlir::FailureOr<mlir::Value> inlineValue(mlir::Region &region,
                                            mlir::Value value, mlir::Value score,
                                            mlir::ValueRange coordinates);
-  mlir::FailureOr<mlir::Value>
-  buildRowTerm(OnlineAttentionOp step, mlir::Region &region, mlir::Value value,
-               mlir::ValueRange offsets, const Limits &limits);
-  mlir::LogicalResult buildRowTerms(OnlineAttentionOp step,
-                                    mlir::ValueRange offsets,
-                                    const Limits &limits);
+  mlir::FailureOr<mlir::Value> buildRowTerm(mlir::Region &region,
+                                            mlir::Value value, int64_t rows,
+                                            Place place);
 
   Limits getLimits(OnlineAttentionOp step, mlir::Value keysInTile);
   Coordinates getCoordinates(mlir::Location loc, mlir::ValueRange offsets,

@@ -22,18 +22,23 @@ static bool isCostly(Operation *op) {
              arith::CeilDivUIOp, arith::RemSIOp, arith::RemUIOp>(op);
 }
 
-SmallVector<Value> attn::findRowTerms(Region &region, IndexRanges &ranges) {
+SmallVector<Value> attn::findRowTerms(Region &region, unsigned position,
+                                      bool ofRowsOnly, IndexRanges &ranges) {
   if (region.empty())
     return {};
   Block &block = region.front();
   unsigned firstCoordinate = block.getNumArguments() - 4;
-  llvm::SmallPtrSet<Operation *, 16> ofRow, costly;
+  Value ownPosition = block.getArgument(firstCoordinate + position);
+  llvm::SmallPtrSet<Operation *, 16> ofRow, varying, costly;
   for (Operation &op : block.without_terminator()) {
     auto isOfRow = [&](Value value) {
       if (auto argument = dyn_cast<BlockArgument>(value);
-          argument && argument.getOwner() == &block)
-        return argument.getArgNumber() >= firstCoordinate &&
-               argument.getArgNumber() < firstCoordinate + kLoopN;
+          argument && argument.getOwner() == &block) {
+        unsigned number = argument.getArgNumber();
+        return number >= firstCoordinate &&
+               (number < firstCoordinate + kLoopM ||
+                number == firstCoordinate + position);
+      }
       Operation *producer = value.getDefiningOp();
       return !producer || producer->getBlock() != &block ||
              ofRow.contains(producer);
@@ -44,6 +49,12 @@ SmallVector<Value> attn::findRowTerms(Region &region, IndexRanges &ranges) {
     if (op.getNumRegions() != 0 || !llvm::all_of(op.getOperands(), isOfRow))
       continue;
     ofRow.insert(&op);
+    bool varies = llvm::any_of(op.getOperands(), [&](Value value) {
+      return value == ownPosition ||
+             (value.getDefiningOp() && varying.contains(value.getDefiningOp()));
+    });
+    if (varies)
+      varying.insert(&op);
     if (isCostly(&op) || llvm::any_of(op.getOperands(), isOfCostly))
       costly.insert(&op);
   }
@@ -57,8 +68,8 @@ SmallVector<Value> attn::findRowTerms(Region &region, IndexRanges &ranges) {
   };
   SmallVector<Value> terms;
   for (Operation &op : block.without_terminator())
-    if (costly.contains(&op) && fitsRegister(op.getResult(0)) &&
-        !llvm::all_of(op.getUsers(), isOwn))
+    if (costly.contains(&op) && (varying.contains(&op) || !ofRowsOnly) &&
+        fitsRegister(op.getResult(0)) && !llvm::all_of(op.getUsers(), isOwn))
       terms.push_back(op.getResult(0));
   return terms;
 }

@@ -15,12 +15,14 @@
 
 namespace attn {
 
-/// Values of a score_mod or mask_mod that depend on (b, h, i) only, cost a
-/// read, a search or a division, and are used where the key or the score is:
-/// they are worth a register for each row of a thread. Of types that one
-/// register holds: f32, i32, i1, and index where it fits i32, or is compared so
-/// that it may be cut to that.
+/// Values of a score_mod or mask_mod that depend on b, h and `position` only,
+/// which is that of a tile's rows (kLoopM, or kLoopN where keys are rows), cost
+/// a read, a search or a division, and are used where the other position or the
+/// score is: they are worth a register for each row of a thread. Of types that
+/// one register holds: f32, i32, i1, and index where it fits i32, or is
+/// compared so that it may be cut to that.
 llvm::SmallVector<mlir::Value> findRowTerms(mlir::Region &region,
+                                            unsigned position, bool ofRowsOnly,
                                             IndexRanges &ranges);
 
 /// The ops of a region on which `value` depends, in order, up to `known`

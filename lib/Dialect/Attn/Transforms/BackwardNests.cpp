@@ -61,7 +61,7 @@ void BackwardTiler::createQueryNest() {
     builder.setInsertionPointToStart(loop.getBody());
     place.n = range.getPosition(builder, loc, loop.getInductionVar());
     BackwardStepOp step =
-        createStep(rowTile, getKeyTile(place), place, range,
+        createStep(rowTile, getKeyTile(place), place, range, op.getMaskMod(),
                    loop.getRegionIterArgs()[0], Value(), Value());
     scf::YieldOp::create(builder, loc, step->getResults());
     gradient = loop.getResult(0);
@@ -158,8 +158,8 @@ SmallVector<Value> BackwardTiler::createRowStep(const KeyTile &keyTile,
   Value dQueryTile;
   if (wanted.query)
     dQueryTile = getSumTile(state.back(), place);
-  BackwardStepOp step = createStep(rowTile, keyTile, place, range, dQueryTile,
-                                   dKeyTile, dValueTile);
+  BackwardStepOp step = createStep(rowTile, keyTile, place, range, *maskByKey,
+                                   dQueryTile, dKeyTile, dValueTile);
   SmallVector<Value> results;
   if (wanted.key)
     results.push_back(step.getDKeyResult());

@@ -52,8 +52,9 @@ Value BackwardTiler::createScoreStep(const ScoreGradient &gradient,
                                      const ScoreTiles &operands,
                                      const Place &place, const TileRange &range,
                                      Value sum) {
-  BackwardStepOp step = createStep(operands.rows, operands.keys, place, range,
-                                   Value(), Value(), Value(), sum);
+  BackwardStepOp step =
+      createStep(operands.rows, operands.keys, place, range, op.getMaskMod(),
+                 Value(), Value(), Value(), sum);
   if (!gradient.isBias)
     step.getCaptureMutable().assign(gradient.of);
   return step.getDScoresResult();

@@ -11,6 +11,7 @@
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
+#include "attn/Dialect/Attn/Utils/SegmentSides.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -34,28 +35,40 @@ void BackwardTiler::readSizes() {
       builder.createOrFold<arith::DivUIOp>(loc, asValue(queryHeads), divisor);
 }
 
-/// Reads the mask, then makes both regions fit for padded tiles.
+/// A thread of a GPU has more rows of a tile that streams than keys that stay:
+/// one search for each is worth it. The CPU's vectors are along keys.
+static bool hasTensorCores(AttentionBackwardOp op) {
+  std::optional<ScheduleAttr> schedule = op.getSchedule();
+  return schedule && !schedule->getMma().empty() &&
+         schedule->getMma() != "none";
+}
+
+/// Reads the mask, then makes the regions fit for padded tiles.
 void BackwardTiler::prepareRegions() {
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
     replaceLengths(builder, *region, op.getQuery(), op.getKey());
+  IRMapping mapping;
+  op.getMaskMod().cloneInto(maskByKey.get(), mapping);
+  askSegmentsFrom(builder, op.getMaskMod(), kLoopM);
+  askSegmentsFrom(builder, *maskByKey, hasTensorCores(op) ? kLoopN : kLoopM);
   visitedKeys.emplace(op.getMaskMod(), kLoopN, isSmallCache(op), batch,
                       queryHeads);
-  visitedRows.emplace(op.getMaskMod(), kLoopM, isSmallCache(op), batch,
-                      queryHeads);
+  visitedRows.emplace(*maskByKey, kLoopM, isSmallCache(op), batch, queryHeads);
   bool padsRows = false, padsKeys = false;
   for (const TileSizes &sizes :
        {queryTiles, keyTiles, valueTiles, scoreTiles}) {
     padsRows |= !divides(sizes.m, rows);
     padsKeys |= !divides(sizes.n, keys);
   }
-  for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
+  for (Region *region : {&op.getScoreMod(), &op.getMaskMod(), maskByKey.get()})
     if (!region->empty() && padsRows)
       clampPosition(*region, kLoopM, asValue(rows));
   if (!padsKeys)
     return;
   if (op.hasScoreMod())
     clampPosition(op.getScoreMod(), kLoopN, asValue(keys));
-  maskPaddedKeys(op.getMaskMod(), asValue(keys));
+  for (Region *mask : {&op.getMaskMod(), maskByKey.get()})
+    maskPaddedKeys(*mask, asValue(keys));
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,12 +218,11 @@ RowRange BackwardTiler::getStaying(Value first, int64_t tile,
   return {OpFoldResult(first), last};
 }
 
-BackwardStepOp BackwardTiler::createStep(const RowTile &rowTile,
-                                         const KeyTile &keyTile,
-                                         const Place &place,
-                                         const TileRange &range,
-                                         Value dQueryTile, Value dKeyTile,
-                                         Value dValueTile, Value dScoresTile) {
+BackwardStepOp
+BackwardTiler::createStep(const RowTile &rowTile, const KeyTile &keyTile,
+                          const Place &place, const TileRange &range,
+                          Region &maskMod, Value dQueryTile, Value dKeyTile,
+                          Value dValueTile, Value dScoresTile) {
   auto typeOf = [](Value value) { return value ? value.getType() : Type(); };
   std::optional<Dropout> dropout = Dropout::get(op);
   auto step = BackwardStepOp::create(
@@ -226,7 +238,7 @@ BackwardStepOp BackwardTiler::createStep(const RowTile &rowTile,
   op.getScoreMod().cloneInto(&step.getScoreMod(), mapping);
   if (!range.isMasked)
     return step;
-  op.getMaskMod().cloneInto(&step.getMaskMod(), mapping);
+  maskMod.cloneInto(&step.getMaskMod(), mapping);
   if (range.listed)
     specializeMask(step.getMaskMod(), *range.listed);
   return step;

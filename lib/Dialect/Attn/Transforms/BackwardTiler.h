@@ -107,8 +107,8 @@ private:
                       mlir::OpFoldResult total);
   BackwardStepOp createStep(const RowTile &rows, const KeyTile &keys,
                             const Place &place, const TileRange &range,
-                            mlir::Value dQuery, mlir::Value dKey,
-                            mlir::Value dValue,
+                            mlir::Region &maskMod, mlir::Value dQuery,
+                            mlir::Value dKey, mlir::Value dValue,
                             mlir::Value dScores = mlir::Value());
   mlir::scf::ForallOp createRowForall(llvm::ArrayRef<mlir::Value> outputs);
   void createQueryNest();
@@ -202,7 +202,9 @@ private:
   mlir::OpFoldResult batch, queryHeads, keyHeads, rows, keys;
   /// Query heads of a key head.
   mlir::Value group;
-  /// Of the mask as it was written.
+  /// The mask where keys stay and rows stream.
+  std::unique_ptr<mlir::Region> maskByKey = std::make_unique<mlir::Region>();
+  /// Of the masks without what is for padded tiles.
   std::optional<VisitedTiles> visitedKeys, visitedRows;
   /// delta [B, Hq, M], and the gradients.
   mlir::Value delta, dQuery, dKey, dValue;

@@ -16,6 +16,7 @@
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 #include "attn/Dialect/Attn/Utils/NormalForm.h"
 #include "attn/Dialect/Attn/Utils/ProbMod.h"
+#include "attn/Dialect/Attn/Utils/SegmentSides.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -39,6 +40,7 @@ static void convertToOnline(AttentionOp op) {
   scaleScores(op);
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
     replaceLengths(builder, *region, op.getQuery(), op.getKey());
+  askSegmentsFrom(builder, op.getMaskMod(), kLoopM);
 
   SmallVector<OpFoldResult> rows;
   for (unsigned dim : {kBatch, kHead, kSequence})

@@ -41,8 +41,9 @@ Value attn::clampPosition(Region &region, unsigned loop, Value end) {
   Value position = block.getArgument(block.getNumArguments() - 4 + loop);
   if (isDefinedEverywhere(region))
     return position;
-  OpBuilder builder = OpBuilder::atBlockBegin(&block);
-  Location loc = region.getLoc();
+  OpBuilder builder(end.getContext()); // the region may be nobody's
+  builder.setInsertionPointToStart(&block);
+  Location loc = end.getLoc();
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value last = arith::SubIOp::create(builder, loc, end, one);
   Value clamped = arith::MinSIOp::create(builder, loc, position, last);
@@ -51,8 +52,8 @@ Value attn::clampPosition(Region &region, unsigned loop, Value end) {
 }
 
 void attn::maskPaddedKeys(Region &maskMod, Value end) {
-  OpBuilder builder(maskMod.getContext());
-  Location loc = maskMod.getLoc();
+  OpBuilder builder(end.getContext());
+  Location loc = end.getLoc();
   if (maskMod.empty()) {
     addMaskModBlock(builder, loc, maskMod);
     Value yes =
