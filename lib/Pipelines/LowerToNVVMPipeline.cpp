@@ -61,6 +61,7 @@ void attn::buildLowerToNVVMPipeline(OpPassManager &pm,
   OpPassManager &kernels = pm.nest<LLVM::LLVMFuncOp>();
   kernels.addPass(createSCFToControlFlowPass());
   kernels.addPass(createCSEPass());
+  kernels.addPass(createJoinConditions());
   ArithToLLVMConversionPassOptions arithOptions;
   arithOptions.indexBitwidth = kIndexBits;
   kernels.addPass(createArithToLLVMConversionPass(arithOptions));

@@ -480,6 +480,33 @@ def ConvertAttnTileToNVVM
                            "::mlir::scf::SCFDialect"];
 }
 
+def JoinConditions : Pass<"attn-join-conditions", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "the bounds of a mask as one predicate";
+  let description = [{
+    Where an `arith.select` of f32 asks for several comparisons that nothing else
+    asks for, as those of a mask with two bounds, they become one predicate by
+    inline PTX. LLVM's backend makes `select(a, select(b, x, y), y)` of
+    `select(a and b, x, y)`: an instruction more for each score and bound, where
+    ptxas joins a predicate with the comparison that makes another. Comparisons
+    that several selects share stay as they are: there are more of them than
+    predicate registers.
+
+    Requires: kernels of `arith` ops, whose equal ones are one (`cse`).
+
+    Example: of `begin <= j and j < end`,
+    ```mlir
+    %a = arith.cmpi sle, %begin, %j : i32
+    %b = arith.cmpi slt, %j, %end : i32
+    %0 = llvm.inline_asm "and.pred $0, $1, $2;", "=b,b,b" %a, %b : (i1, i1) -> i1
+    %1 = arith.select %0, %score, %hidden : f32
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numJoined", "joined", "Number of selects by joined comparisons">
+  ];
+}
+
 def ChainLaunches : Pass<"attn-chain-launches", "::mlir::ModuleOp"> {
   let summary = "start kernels while those before them still run";
   let description = [{

@@ -141,7 +141,8 @@ struct LookupLowering : TileOpLowering<LookupOp> {
   }
 };
 
-/// The first lane of each quad reads the values of its rows.
+/// The first lane of each quad reads the values of its rows, and tells the
+/// others.
 struct LoadRowLowering : TileOpLowering<LoadRowOp> {
   using TileOpLowering::TileOpLowering;
 
@@ -159,6 +160,7 @@ struct LoadRowLowering : TileOpLowering<LoadRowOp> {
     Value isFirst =
         arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
                               index.bitAnd(lane, 3), index.i32(0));
+    Value first = index.bitAnd(lane, ~3);
     Value firstRow = index.add(index.toI32(indices.back()),
                                index.add(index.mul(index.warp(), rowsPerWarp),
                                          index.shiftRight(lane, 2)));
@@ -186,6 +188,12 @@ struct LoadRowLowering : TileOpLowering<LoadRowOp> {
       scf::YieldOp::create(rewriter, loc, none);
       registers.push_back(guarded.getResult(0));
     }
+    if (!op.getFirstLane())
+      for (Value &number : registers)
+        number =
+            NVVM::ShflOp::create(rewriter, loc, element, index.i32(-1), number,
+                                 first, index.i32(31), NVVM::ShflKind::idx,
+                                 /*return_value_and_is_valid=*/UnitAttr());
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();
   }

@@ -17,6 +17,7 @@
 // CHECK: scf.if
 // CHECK: llvm.load {{.*}} -> f32
 // CHECK-NOT: llvm.load
+// CHECK-COUNT-2: nvvm.shfl.sync idx
 // CHECK: llvm.return
 attn_tile.kernel @row(%l: !attn_tile.global<2x?xf32>) warps(4) {
   %c0 = arith.constant 0 : index

@@ -137,8 +137,6 @@ Value RowValuesBuilder::buildLse(int64_t rows, Value lse) {
   Fragments fragments(builder, loc);
   tile::FragmentType type = getRowType(builder, rows);
   Value loaded = tile::LoadRowOp::create(builder, loc, type, lse, at);
-  loaded = tile::RowAllReduceOp::create(builder, loc, type,
-                                        tile::Reduction::max, loaded);
   return fragments.map(type, loaded, [&](ValueRange args) {
     Value scaled = fragments.mul(args[0], fragments.constant(units.lse));
     return fragments.selectEqual(args[0], kMinusInf,

@@ -66,9 +66,7 @@ private:
 /// A number for each row of the fragments.
 Value ScoreKernelBuilder::loadRows(Value workspace, ValueRange at) {
   tile::FragmentType type = getRowType(builder, nest.getTileM());
-  Value loaded = tile::LoadRowOp::create(builder, loc, type, workspace, at);
-  return tile::RowAllReduceOp::create(builder, loc, type, tile::Reduction::max,
-                                      loaded);
+  return tile::LoadRowOp::create(builder, loc, type, workspace, at);
 }
 
 /// The operand `tile` of a step: in shared memory, but for numbers of rows that

@@ -163,10 +163,8 @@ ScoresKernelBuilder::buildProbabilities(const BackwardTiles &tiles,
 
 Value ScoresKernelBuilder::loadRow(small_cache::Workspace workspace) {
   Type type = getRowType(builder, chunks.tileM);
-  Value row = tile::LoadRowOp::create(builder, loc, type, workspaces[workspace],
-                                      getTileIndices());
-  return tile::RowAllReduceOp::create(builder, loc, type, tile::Reduction::max,
-                                      row);
+  return tile::LoadRowOp::create(builder, loc, type, workspaces[workspace],
+                                 getTileIndices());
 }
 
 LogicalResult ScoresKernelBuilder::buildScores(const Products &products) {

@@ -62,8 +62,9 @@ FailureOr<Value> BackwardStepBuilder::createMap(
       llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
         return toI32(mods.getValues().lookup(offset));
       });
-  bool isClamped = step.getBias() || !isDefinedEverywhere(step.getScoreMod()) ||
-                   !isDefinedEverywhere(step.getMaskMod());
+  bool isClamped = step.getBias() ||
+                   !isDefinedBeyond(step.getScoreMod(), kLoopM) ||
+                   !isDefinedBeyond(step.getMaskMod(), kLoopM);
   Value last;
   if (isClamped) {
     Value rows =

@@ -9,6 +9,7 @@
 #include "Kernel/RowTerms.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ModRegion.h"
 #include "attn/Dialect/Attn/Utils/LookupBuilder.h"
 
 #include <limits>
@@ -31,12 +32,6 @@ static Value toWidth(OpBuilder &builder, Location loc, Value value,
   if (value.getType().getIntOrFloatBitWidth() > width)
     return arith::TruncIOp::create(builder, loc, type, value);
   return arith::ExtSIOp::create(builder, loc, type, value);
-}
-
-static bool hasReads(Region &region) {
-  return llvm::any_of(region.getOps(), [](Operation &op) {
-    return isa<tensor::ExtractOp, BlockListedOp, SegmentOp>(op);
-  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -371,8 +366,11 @@ Value ModToMap::applyBias(OnlineAttentionOp step, Value score,
 /// the tensors: they use the last row and column instead.
 ModToMap::Limits ModToMap::getLimits(OnlineAttentionOp step, Value keysInTile) {
   Location loc = step.getLoc();
-  bool reads = step.getBias() || hasReads(step.getScoreMod()) ||
-               hasReads(step.getMaskMod());
+  // What is read at a position that is none.
+  auto readsAt = [&](unsigned loop) {
+    return step.getBias() || !isDefinedBeyond(step.getScoreMod(), loop) ||
+           !isDefinedBeyond(step.getMaskMod(), loop);
+  };
   Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
   Limits limits;
   auto queryType = cast<RankedTensorType>(step.getQuery().getType());
@@ -381,7 +379,7 @@ ModToMap::Limits ModToMap::getLimits(OnlineAttentionOp step, Value keysInTile) {
     limits.positions = arith::ConstantIntOp::create(
         builder, loc, schedule.getTileM() / heads, 32);
   }
-  if (reads) {
+  if (readsAt(kLoopM)) {
     auto slice = step.getQuery().getDefiningOp<tensor::ExtractSliceOp>();
     Value query = values.lookup(slice ? slice.getSource() : step.getQuery());
     Value rows = tile::DimOp::create(builder, loc, query, kSequence);
@@ -390,7 +388,7 @@ ModToMap::Limits ModToMap::getLimits(OnlineAttentionOp step, Value keysInTile) {
   }
   if (keysInTile)
     limits.keys = toWidth(builder, loc, keysInTile, 32);
-  if (reads && keysInTile)
+  if (keysInTile && readsAt(kLoopN))
     limits.lastKey = arith::SubIOp::create(builder, loc, limits.keys, one);
   return limits;
 }

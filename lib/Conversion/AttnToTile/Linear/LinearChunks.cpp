@@ -60,9 +60,7 @@ ChunkKernelBuilder::Decays ChunkKernelBuilder::loadDecays(Value row) {
   SmallVector<Value> at = {batch, head, row};
   Decays decays;
   Type rowType = getRowType(builder, chunk);
-  Value parts = tile::LoadRowOp::create(builder, loc, rowType, workspace, at);
-  decays.rows = tile::RowAllReduceOp::create(builder, loc, rowType,
-                                             tile::Reduction::max, parts);
+  decays.rows = tile::LoadRowOp::create(builder, loc, rowType, workspace, at);
   decays.columns = tile::LoadColumnOp::create(
       builder, loc,
       getType(tile::FragmentLayout::Column, chunk, builder.getF32Type()),

@@ -324,7 +324,7 @@ OutputState OutputKernelBuilder::buildTileStart(Value key,
   for (ValueRange place : getStatisticsIndices(keyTile))
     rows.push_back(tile::LoadRowOp::create(
         builder, loc, getRowType(builder, schedule.getTileM()), statistics,
-        place));
+        place, /*first_lane=*/true));
   OutputState after = buildRescale(builder, attention.first, rows, state.row);
   scf::YieldOp::create(builder, loc, toValues(after));
   return toState(getReduction(), choice.getResults());

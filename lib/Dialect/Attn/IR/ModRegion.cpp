@@ -7,20 +7,29 @@
 #include "attn/Dialect/Attn/IR/ModRegion.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace attn;
 
-bool attn::isDefinedEverywhere(Region &region) {
-  return !region
-              .walk([](Operation *op) {
-                bool readsTensor =
-                    llvm::any_of(op->getOperandTypes(), [](Type type) {
-                      return isa<TensorType>(type);
-                    });
-                bool isSafe = op->hasTrait<OpTrait::IsTerminator>() ||
-                              (!readsTensor && isSpeculatable(op));
-                return isSafe ? WalkResult::advance() : WalkResult::interrupt();
-              })
-              .wasInterrupted();
+bool attn::isDefinedBeyond(Region &region, unsigned loop) {
+  if (region.empty())
+    return true;
+  Block &block = region.front();
+  llvm::SmallPtrSet<Value, 16> ofPosition;
+  ofPosition.insert(block.getArgument(block.getNumArguments() - 4 + loop));
+  for (Operation &op : block.without_terminator()) {
+    bool isOfPosition =
+        op.getNumRegions() != 0 || llvm::any_of(op.getOperands(), [&](Value v) {
+          return ofPosition.contains(v);
+        });
+    if (!isOfPosition)
+      continue;
+    bool readsTensor =
+        llvm::any_of(op.getOperandTypes(), llvm::IsaPred<TensorType>);
+    if (readsTensor || !isSpeculatable(&op))
+      return false;
+    ofPosition.insert(op.result_begin(), op.result_end());
+  }
+  return true;
 }

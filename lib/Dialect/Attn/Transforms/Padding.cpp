@@ -39,7 +39,7 @@ Value attn::pad(OpBuilder &builder, Value tile, ArrayRef<int64_t> sizes,
 Value attn::clampPosition(Region &region, unsigned loop, Value end) {
   Block &block = region.front();
   Value position = block.getArgument(block.getNumArguments() - 4 + loop);
-  if (isDefinedEverywhere(region))
+  if (isDefinedBeyond(region, loop))
     return position;
   OpBuilder builder(end.getContext()); // the region may be nobody's
   builder.setInsertionPointToStart(&block);

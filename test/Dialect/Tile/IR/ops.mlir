@@ -56,7 +56,9 @@ attn_tile.kernel @all_ops(%q: !attn_tile.global<?x8x?x64xf16>,
   // CHECK: attn_tile.to_operand
   %pa = attn_tile.to_operand %p : !attn_tile.fragment<128x64xf32, accumulator> -> !attn_tile.fragment<128x64xf16, operand_a>
   %acc = attn_tile.mma %pa, %kt, %zero : !attn_tile.fragment<128x64xf16, operand_a>, !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.fragment<128x64xf32, accumulator>
+  // CHECK: attn_tile.load_row %{{.*}} first_lane : <?x8x?xf32> -> <128xf32, row>
   // CHECK: attn_tile.load_row %{{.*}} : <?x8x?xf32> -> <128xf32, row>
+  %w1 = attn_tile.load_row %l[%b, %h, %m] first_lane : !attn_tile.global<?x8x?xf32> -> !attn_tile.fragment<128xf32, row>
   %w = attn_tile.load_row %l[%b, %h, %m] : !attn_tile.global<?x8x?xf32> -> !attn_tile.fragment<128xf32, row>
   // CHECK: attn_tile.scale_rows %{{.*}}, %{{.*}} : <128x64xf16, operand_a>, <128xf32, row>
   %scaled = attn_tile.scale_rows %pa, %w : !attn_tile.fragment<128x64xf16, operand_a>, !attn_tile.fragment<128xf32, row>

@@ -13,9 +13,10 @@
 namespace attn {
 
 /// True if a mask_mod or score_mod, or its absence, can be computed for
-/// positions that are none, as padding has them: it reads no tensor and divides
-/// by nothing that may be 0.
-bool isDefinedEverywhere(mlir::Region &region);
+/// positions of `loop` (kLoopM: rows; kLoopN: keys) that are none, as padding
+/// has them: nothing of them is an index of a tensor, or a divisor that may be
+/// 0.
+bool isDefinedBeyond(mlir::Region &region, unsigned loop);
 
 } // namespace attn
 

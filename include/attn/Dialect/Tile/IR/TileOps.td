@@ -602,8 +602,9 @@ def LoadRowOp : AttnTile_Op<"load_row", [MemoryEffects<[MemRead]>]> {
   let summary = "one value for each row, from global memory";
   let description = [{
     Elements [row, row + rows) of the vector at the leading `indices`, `row`
-    being the last of them. The first lane of each quad reads; the others, and
-    rows past the end, hold -inf, so that `row_all_reduce max` completes it.
+    being the last of them. Rows past the end hold -inf. With `first_lane` only
+    the first lane of each quad has them, and the others hold -inf, too: partial
+    values, as a sum or a maximum of a row has them before `row_all_reduce`.
 
     Example:
     ```mlir
@@ -611,10 +612,12 @@ def LoadRowOp : AttnTile_Op<"load_row", [MemoryEffects<[MemRead]>]> {
         -> !attn_tile.fragment<128xf32, row>
     ```
   }];
-  let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices);
+  let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices,
+                       UnitAttr:$first_lane);
   let results = (outs AttnTile_Fragment:$result);
   let assemblyFormat = [{
-    $source `[` $indices `]` attr-dict `:` type($source) `->` type($result)
+    $source `[` $indices `]` (`first_lane` $first_lane^)? attr-dict
+    `:` type($source) `->` type($result)
   }];
   let hasVerifier = 1;
 }
