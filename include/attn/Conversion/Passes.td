@@ -491,7 +491,8 @@ def JoinConditions : Pass<"attn-join-conditions", "::mlir::LLVM::LLVMFuncOp"> {
     that several selects share stay as they are: there are more of them than
     predicate registers.
 
-    Requires: kernels of `arith` ops, whose equal ones are one (`cse`).
+    Requires: kernels of `arith` ops, whose equal ones are one (`cse`). Ensures:
+    the same.
 
     Example: of `begin <= j and j < end`,
     ```mlir

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import random
 import re
 from typing import Mapping, Optional
 
@@ -29,7 +30,8 @@ SCORES = {"distance": trace_score(distance).region}
 @dataclasses.dataclass(frozen=True)
 class Attention:
     """A forward, or with `gradient` the backward of query, key and value. `mask` is one of masks.py; `score` is written as in
-    the assembly, soft_cap(30.0), or names one of SCORES. `bias` is a f32 [1, 1, M, N]."""
+    the assembly, soft_cap(30.0), or names one of SCORES. `bias` is a f32 [1, 1, M, N]. With a `page` keys and values lie in a
+    cache of pages of so many positions, and each batch has a length; such attentions have no mask, bias or gradient."""
 
     dtype: str = "bf16"
     D: int = 128
@@ -39,6 +41,7 @@ class Attention:
     bias: bool = False
     lse: bool = False
     gradient: bool = False
+    page: int = 0
 
     @property
     def name(self) -> str:
@@ -49,6 +52,7 @@ class Attention:
             self.mask or "full",
             self.score,
             "bias" if self.bias else "",
+            f"pages{self.page}" if self.page else "",
             "lse" if self.lse else "",
             "backward" if self.gradient else "",
         ]
@@ -78,6 +82,8 @@ class Attention:
             mask=self.form.region,
             score=score,
             bias_shape=(1, 1, "M", "N") if self.bias else None,
+            pages=(self.page, "i32") if self.page else None,
+            lengths=(("key_lengths", "i32"),) if self.page else (),
             lse=self.lse,
             gradient=self.gradient,
         )
@@ -119,7 +125,8 @@ class Problem:
         heads = f"H{self.Hq}" + (f"/{self.Hkv}" if self.Hkv != self.Hq else "")
         rows = f"S{self.M}" if self.M == self.N else f"M{self.M} N{self.N}"
         what = "backward " if a.gradient else ""
-        return f"{what}{dims} {a.form.label(self)} {rows} B{self.B} {heads}"
+        cache = f" pages of {a.page}" if a.page else ""
+        return f"{what}{dims} {a.form.label(self)} {rows} B{self.B} {heads}{cache}"
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -135,7 +142,8 @@ class Problem:
 
     def flops(self) -> int:
         """By the exact visible area: 2 (D + Dv) for each visible pair of each query head, 2.5 times that in a backward."""
-        forward = 2 * (self.attention.D + self.attention.Dv) * visible_pairs(self) * self.B * self.Hq
+        pairs = self.M * sum(self.key_lengths) if self.attention.page else visible_pairs(self) * self.B
+        forward = 2 * (self.attention.D + self.attention.Dv) * pairs * self.Hq
         return forward * 5 // 2 if self.attention.gradient else forward
 
     @property
@@ -144,10 +152,33 @@ class Problem:
         return self.M < self.N
 
     def bytes(self) -> int:
-        """Of query, key, value and output of a forward, each once."""
-        sizes = self.shapes()
-        element = 4 if self.attention.dtype == "f32" else 2
-        return element * sum(math.prod(sizes[name]) for name in ("query", "key", "value", "output"))
+        """Of query, key, value and output of a forward, each once; of a cache, the keys and values that exist."""
+        a, sizes = self.attention, self.shapes()
+        element = 4 if a.dtype == "f32" else 2
+        keys = (a.D + a.Dv) * self.Hkv * sum(self.key_lengths)
+        return element * (keys + sum(math.prod(sizes[name]) for name in ("query", "output")))
+
+    @property
+    def key_lengths(self) -> list[int]:
+        """Of each batch: N; in a cache with pages from N down to three quarters of it, few of which end with a page."""
+        if not self.attention.page:
+            return [self.N] * self.B
+        return [max(1, self.N - b * (self.N // 4) // self.B - b % 3) for b in range(self.B)]
+
+    def integers(self) -> dict[str, tuple[tuple[int, ...], list[int]]]:
+        """The i32 operands: shape and values, by their names in the manifest. The pages of a batch are anywhere in the cache."""
+        operands = self.attention.form.captures(self)
+        if self.attention.page:
+            pages = list(range(self.B * self.pages))
+            random.Random(0).shuffle(pages)
+            operands["key_table"] = (self.B, self.pages), pages
+            operands["key_lengths"] = (self.B,), self.key_lengths
+        return operands
+
+    @property
+    def pages(self) -> int:
+        """Of a batch."""
+        return -(-self.N // self.attention.page)
 
     @property
     def results(self) -> tuple[str, ...]:
@@ -164,9 +195,12 @@ class Problem:
             "key": (self.B, self.Hkv, self.N, a.D),
             "value": (self.B, self.Hkv, self.N, a.Dv),
         }
+        if a.page:
+            pools = {name: (self.B * self.pages, self.Hkv, a.page, shapes[name][3]) for name in ("key", "value")}
+            shapes.update(pools)
         if a.bias:
             shapes["bias"] = (1, 1, self.M, self.N)
-        shapes.update((name, shape) for name, (shape, _) in a.form.captures(self).items())
+        shapes.update((name, shape) for name, (shape, _) in self.integers().items())
         shapes["output"] = (*rows, a.Dv)
         if a.lse or a.gradient:
             shapes["lse"] = rows
@@ -176,7 +210,7 @@ class Problem:
 
     def dtype_of(self, name: str) -> str:
         """Of an operand."""
-        if name.startswith("capture"):
+        if name.startswith("capture") or name in ("key_table", "key_lengths"):
             return "i32"
         return "f32" if name in ("bias", "lse") else self.attention.dtype
 

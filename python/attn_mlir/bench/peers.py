@@ -273,9 +273,12 @@ PEERS: dict[str, Callable] = {
 
 
 def is_contestant(peer: str, problem) -> bool:
-    """Whether a peer differs from the others on a problem: a forward is deterministic as it is, and has one ceiling."""
+    """Whether a peer has a problem and differs from the others on it: a forward is deterministic as it is, and has one ceiling;
+    of the others none takes a cache in pages with lengths."""
     if peer in ("gemm", "copy"):
         return (peer == "copy") == problem.is_serving
+    if problem.attention.page and peer not in OURS:
+        return False
     return problem.attention.gradient or not peer.endswith("-deterministic")
 
 

@@ -34,14 +34,14 @@ class PlainArrays:
         """Normal numbers, those of query and key times the problem's magnitude; of a backward, the output and LSE of its
         forward too."""
         generator = random.Random(seed)
-        captures = problem.attention.form.captures(problem)
+        integers = problem.integers()
         tensors = {}
         for name, shape in problem.shapes().items():
             if name in (*problem.results, "output", "lse"):
                 continue
             dtype = problem.dtype_of(name)
-            if name in captures:
-                tensors[name] = HostArray.of(dtype, shape, captures[name][1])
+            if name in integers:
+                tensors[name] = HostArray.of(dtype, shape, integers[name][1])
                 continue
             deviation = problem.magnitude if name in ("query", "key") else 1.0
             values = (round_to(generator.gauss(0, deviation), dtype) for _ in range(math.prod(shape)))
@@ -104,7 +104,7 @@ class PlainArrays:
         a = problem.attention
         query, (keys, _) = rows["query"][(b * problem.Hq + h) * problem.M + i], rows.of_keys(b, h)
         scores = [-math.inf] * len(keys)
-        for j in (j for begin, end in visible_ranges(problem, i) for j in range(begin, end)):
+        for j in (j for begin, end in visible_ranges(problem, i) for j in range(begin, min(end, len(keys)))):
             s = dot(query, keys[j]) / math.sqrt(a.D)
             if problem.attention.bias:
                 s += rows["bias"][i][j]
@@ -167,6 +167,12 @@ class Rows:
 
     def of_keys(self, b: int, h: int) -> tuple[list[list[float]], list[list[float]]]:
         """Keys and values of a query head."""
+        p = self.problem
+        if p.attention.page:
+            size, group, table = p.attention.page, h // (p.Hq // p.Hkv), self["key_table"]
+            places = ((table[b * p.pages + j // size], j % size) for j in range(p.key_lengths[b]))
+            at = [(int(page) * p.Hkv + group) * size + slot for page, slot in places]
+            return [self["key"][row] for row in at], [self["value"][row] for row in at]
         rows = slice(self.first_key(b, h), self.first_key(b, h) + self.problem.N)
         return self["key"][rows], self["value"][rows]
 

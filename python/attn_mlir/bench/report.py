@@ -8,7 +8,7 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any, Optional, Sequence
 
 from ..errors import AttnError
 from . import silicon
@@ -185,12 +185,15 @@ def numerics_text(results: dict[str, Any]) -> str:
 
 
 def describe_failure(entry: dict[str, Any]) -> str:
+    def text(number: Optional[float]) -> str:  # None: an infinite one
+        return "inf" if number is None else f"{number:.3g}"
+
     parts = []
     for name, r in entry["results"].items():
         if not r["passed"]:
             parts.append(
-                f"{name}: expected an error of at most {r['max_abs_bound']:.3g} (norm {r['relative_bound']:.3g}), "
-                f"got {r['max_abs']:.3g} ({r['relative']:.3g})"
+                f"{name}: expected an error of at most {text(r['max_abs_bound'])} (norm {text(r['relative_bound'])}), "
+                f"got {text(r['max_abs'])} ({text(r['relative'])})"
             )
     return "; ".join(parts)
 

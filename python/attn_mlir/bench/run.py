@@ -28,7 +28,7 @@ from .plot_speed import write_plot
 from .silicon import describe, measure_counters
 from .proofs import NOT_PASSED, START_SECONDS, Proofs
 from .report import report_text, speed_line
-from .statistics_of import rank_correlation, summary
+from .statistics_of import rank_correlation, summary, without_infinities
 from .suites import TIMED_PARTS
 from .worker_process import WorkerLost, WorkerProcess
 
@@ -118,7 +118,7 @@ class Run:
         """Atomically: a reader, or a run that is cut off, sees a whole file."""
         path = self.output / "results.json"
         temporary = path.with_suffix(".tmp")
-        temporary.write_text(json.dumps(self.results, indent=1) + "\n")
+        temporary.write_text(json.dumps(without_infinities(self.results), indent=1, allow_nan=False) + "\n")
         os.replace(temporary, path)
 
     def entries(self, part: str) -> list[dict]:

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import math
 import statistics
-from typing import Optional, Sequence
+from typing import Any, Optional, Sequence
 
 
 def summary(samples: list[float]) -> dict[str, float]:
@@ -18,6 +19,19 @@ def summary(samples: list[float]) -> dict[str, float]:
         "q3": quartiles[2],
         "samples": len(ordered),
     }
+
+
+def without_infinities(value: Any) -> Any:
+    """None for each number that JSON has no text for, such as a bound that there is not.
+
+    >>> without_infinities({"bounds": [1.0, math.inf]})
+    {'bounds': [1.0, None]}
+    """
+    if isinstance(value, dict):
+        return {key: without_infinities(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [without_infinities(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def ranks(values: Sequence[float]) -> list[float]:

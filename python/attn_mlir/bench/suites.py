@@ -188,12 +188,14 @@ DECODE_SIZES = ((1, 8192), (1, 65536), (16, 2048), (16, 8192), (64, 1024), (128,
 
 
 def serving_problems() -> Iterator[Problem]:
-    """Over a cache of the keys and values of those before: decode steps, by heads (grouped, all alike, one key head), and chunks
-    of a prompt."""
+    """Over a cache of the keys and values of those before: decode steps, by heads (grouped, all alike, one key head) and by the
+    size of its pages, and chunks of a prompt."""
     for batch, keys in DECODE_SIZES:
         yield Problem(Attention(), batch, 32, 8, 1, keys, layout="bnhd")
     for heads, key_heads, dim in ((32, 32, 128), (64, 8, 128), (32, 1, 128), (32, 8, 64)):
         yield Problem(Attention(D=dim, Dv=dim), 16, heads, key_heads, 1, 8192, layout="bnhd")
+    for page, batch, keys in ((16, 64, 4096), (64, 64, 4096), (64, 16, 8192), (64, 1, 65536)):
+        yield Problem(Attention(page=page), batch, 32, 8, 1, keys, layout="bnhd")
     for rows in (4, 512):
         chunk = Attention(mask="causal(bottom_right)")
         yield Problem(chunk, 16 if rows == 4 else 1, 32, 8, rows, 8192, layout="bnhd")
@@ -211,6 +213,7 @@ def proof_problem(problem: Problem, static: tuple[str, ...] = (), schedule: str 
     `static` names are the same. The CTAs of a persistent kernel go round more than twice."""
     group = problem.Hq // problem.Hkv
     most = {"M": 500 if problem.is_serving else 1000, "N": 1000}
+    batches = min(problem.B, 3) if problem.attention.page else 1
     rows, keys = (
         size if name in static or size < 64 else min(size, most[name]) - 3
         for name, size in (("M", problem.M), ("N", problem.N))
@@ -218,7 +221,8 @@ def proof_problem(problem: Problem, static: tuple[str, ...] = (), schedule: str 
     heads = problem.Hkv if "Hkv" in static else min(problem.Hkv, 2)
     lengths = document_lengths(rows, median=rows / 9) if problem.lengths else ()
     density = 1 / 4 if problem.attention.mask.startswith("listed") else 1.0
-    sizes: dict[str, Any] = dict(B=batches_of(schedule, heads * group * rows), Hq=heads * group, Hkv=heads, M=rows, N=keys)
+    batches = max(batches, batches_of(schedule, heads * group * rows))
+    sizes: dict[str, Any] = dict(B=batches, Hq=heads * group, Hkv=heads, M=rows, N=keys)
     return dataclasses.replace(problem, **sizes, lengths=lengths, density=density)
 
 
@@ -283,7 +287,10 @@ def tiny_suite() -> Suite:
             Problem(dataclasses.replace(dense, mask="butterfly(8, 8)"), **sizes),
             Problem(dataclasses.replace(dense, mask="documents"), **sizes, lengths=lengths),
         ),
-        "serving": (Problem(dense, B=1, Hq=2, Hkv=1, M=1, N=64),),
+        "serving": (
+            Problem(dense, B=1, Hq=2, Hkv=1, M=1, N=64),
+            Problem(dataclasses.replace(dense, page=16), B=2, Hq=2, Hkv=1, M=1, N=40),
+        ),
     }
     smoke = (
         ("sm_80", numerics[1], ""),

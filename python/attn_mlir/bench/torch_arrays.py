@@ -50,11 +50,11 @@ class TorchArrays:
     def inputs(self, problem: Problem, seed: int) -> dict[str, torch.Tensor]:
         """As PlainArrays.inputs, in the problem's layout; NaN lies between the elements."""
         generator = torch.Generator(device=self.device).manual_seed(seed)
-        captures = problem.attention.form.captures(problem)
+        integers = problem.integers()
         tensors = {}
         for name, shape in problem.shapes().items():
-            if name in captures:
-                values = torch.tensor(captures[name][1], dtype=DTYPES[problem.dtype_of(name)], device=self.device)
+            if name in integers:
+                values = torch.tensor(integers[name][1], dtype=DTYPES[problem.dtype_of(name)], device=self.device)
                 tensors[name] = values.reshape(shape)
             elif name not in (*problem.results, "output", "lse"):
                 tensors[name], _ = self.empty(problem, name)
@@ -167,7 +167,8 @@ class TorchArrays:
         b, h = head
         a, step = problem.attention, torch.float64 if dtype is None else torch.float32
         query = inputs["query"][b, h, rows].to(step)
-        key, value = (inputs[name][b, h // (problem.Hq // problem.Hkv)].to(step) for name in ("key", "value"))
+        group = h // (problem.Hq // problem.Hkv)
+        key, value = (rows_of_keys(problem, inputs, name, b, group).to(step) for name in ("key", "value"))
         scores = self.scores(problem, query @ key.T / math.sqrt(a.D), inputs.get("bias"), head, rows)
         if problem.N == 0:
             scores = scores.new_full((scores.shape[0], 1), -math.inf)
@@ -278,6 +279,14 @@ class TorchArrays:
         errors = difference.norm().item()
         relative = errors / norm if errors and norm else (math.inf if errors else 0.0)
         return worst, relative, finite.abs().max().item()
+
+
+def rows_of_keys(problem: Problem, inputs, name: str, b: int, g: int) -> torch.Tensor:
+    """Keys or values [length, columns] of a batch and key head."""
+    if not problem.attention.page:
+        return inputs[name][b, g]
+    pages = inputs[name][inputs["key_table"][b].long(), g]
+    return pages.reshape(-1, pages.shape[-1])[: problem.key_lengths[b]]
 
 
 def query_heads(problem: Problem, head: Head) -> range:

@@ -19,7 +19,7 @@ from attn_mlir.bench.failures import describe_errors, keep, shrink, sizes_text
 from attn_mlir.bench.fit import fit, fit_factors, held_out, log_errors, mean_error, predict
 from attn_mlir.bench.masks import chosen_blocks, document_lengths, visible_pairs, visible_ranges, visited_share
 from attn_mlir.bench.numerics import judge, judge_all
-from attn_mlir.bench.peers import is_contestant, peer_flops, sets_needed
+from attn_mlir.bench.peers import PEER_NAMES, is_contestant, peer_flops, sets_needed
 from attn_mlir.bench.plain_arrays import PlainArrays, attend
 from attn_mlir.bench.plot_speed import plot_svg
 from attn_mlir.bench.proofs import Proofs
@@ -140,6 +140,19 @@ class Configurations(unittest.TestCase):
         self.assertFalse(is_contestant("cudnn-deterministic", problem))
         self.assertTrue(is_contestant("cudnn-deterministic", Problem(Attention(gradient=True))))
         self.assertEqual(sets_needed(Problem(Attention(), M=512, N=512), 60 << 20), 16)
+
+    def test_pages(self):
+        """A cache of pages: what exists of it counts, and no page is anyone else's."""
+        problem = Problem(Attention(page=16), B=3, Hq=32, Hkv=8, M=1, N=100)
+        lengths = [100, 91, 82]
+        self.assertEqual(problem.key_lengths, lengths)
+        self.assertEqual(problem.shapes()["key"], (21, 8, 16, 128))
+        (shape, table), (_, counted) = problem.integers()["key_table"], problem.integers()["key_lengths"]
+        self.assertEqual((shape, sorted(table), counted), ((3, 7), list(range(21)), lengths))
+        self.assertNotEqual(table, sorted(table))
+        self.assertEqual(problem.bytes(), 2 * (2 * 3 * 32 * 128 + 2 * 8 * 128 * sum(lengths)))
+        self.assertEqual(problem.flops(), 4 * 128 * 32 * sum(lengths))
+        self.assertEqual([peer for peer in PEER_NAMES if is_contestant(peer, problem)], ["attn-mlir", "attn-mlir-sm80", "copy"])
 
 
 class CompileTime(unittest.TestCase):

@@ -47,6 +47,22 @@ Value BackwardStepBuilder::loadDelta() {
                                     ValueRange());
 }
 
+Value BackwardStepBuilder::toI32(Value index) {
+  return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
+}
+
+/// The last query, where something is read at it; else null.
+Value BackwardStepBuilder::getLastQuery() {
+  bool reads = step.getBias() || !isDefinedBeyond(step.getScoreMod(), kLoopM) ||
+               !isDefinedBeyond(step.getMaskMod(), kLoopM);
+  if (!reads)
+    return Value();
+  Value rows =
+      toI32(tile::DimOp::create(builder, loc, tiles.queries, kSequence));
+  Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
+  return arith::SubIOp::create(builder, loc, rows, one);
+}
+
 /// A map over fragments like the first input, whose body inlines `regions`.
 /// Where something is read at them, queries past the end have the coordinates
 /// of the last one.
@@ -54,27 +70,14 @@ FailureOr<Value> BackwardStepBuilder::createMap(
     ValueRange inputs, ArrayRef<Region *> regions,
     function_ref<FailureOr<Value>(const Element &, ValueRange)> body) {
   OpBuilder::InsertionGuard guard(builder);
-  auto toI32 = [&](Value index) -> Value {
-    return arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                      index);
-  };
   SmallVector<Value> offsets =
       llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
         return toI32(mods.getValues().lookup(offset));
       });
-  bool isClamped = step.getBias() ||
-                   !isDefinedBeyond(step.getScoreMod(), kLoopM) ||
-                   !isDefinedBeyond(step.getMaskMod(), kLoopM);
-  Value last;
-  if (isClamped) {
-    Value rows =
-        toI32(tile::DimOp::create(builder, loc, tiles.queries, kSequence));
-    Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
-    last = arith::SubIOp::create(builder, loc, rows, one);
-  }
+  Value last = getLastQuery();
   auto query = [&](Value inTile) -> Value {
     Value i = arith::AddIOp::create(builder, loc, offsets[kLoopM], inTile);
-    return isClamped ? arith::MinSIOp::create(builder, loc, i, last) : i;
+    return last ? arith::MinSIOp::create(builder, loc, i, last) : i;
   };
   auto key = [&](Value inTile) -> Value {
     return arith::AddIOp::create(builder, loc, offsets[kLoopN], inTile);

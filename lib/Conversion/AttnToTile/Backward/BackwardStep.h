@@ -93,6 +93,8 @@ private:
             llvm::function_ref<mlir::FailureOr<mlir::Value>(const Element &,
                                                             mlir::ValueRange)>
                 body);
+  mlir::Value toI32(mlir::Value index);
+  mlir::Value getLastQuery();
   mlir::Value getVector(mlir::Value vector);
   mlir::Value addBias(mlir::Value score, const Element &element);
   mlir::FailureOr<mlir::Value> getInner(mlir::Value product,
