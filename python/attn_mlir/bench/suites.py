@@ -204,7 +204,9 @@ def serving_problems() -> Iterator[Problem]:
 
 def is_for_slow_peers(problem: Problem) -> bool:
     """Whether peers that compile for seconds at every length are timed on it: at the length that tells most, and where
-    they are the ones to compare with."""
+    they are the ones to compare with; none takes pages."""
+    if problem.attention.page:
+        return False
     return problem.M == 8192 or problem.attention.mask not in ("", CAUSAL) or problem.is_serving
 
 
