@@ -164,6 +164,32 @@ def packed(queries, keys, alignment=None):
     return Case(starts_q[-1], starts_k[-1], [cu_q, cu_k], body, mask)
 
 
+def segments(lengths, how, causal=False):
+    """Rows and keys of one packed sequence: by the bounds of the row's segment, or as the same number of both."""
+    starts = [sum(lengths[:s]) for s in range(len(lengths) + 1)]
+    body = "%s = attn.segment %t0 at %i : T0\n        "
+    if how == "equal":
+        body += "%t = attn.segment %t0 at %j : T0\n        %in = arith.cmpi eq, %s, %t : index\n        "
+    else:
+        body += """%c1 = arith.constant 1 : index
+        %next = arith.addi %s, %c1 : index
+        %begin32 = tensor.extract %t0[%s] : T0
+        %begin = arith.index_cast %begin32 : i32 to index
+        %end32 = tensor.extract %t0[%next] : T0
+        %end = arith.index_cast %end32 : i32 to index
+        %from = arith.cmpi sle, %begin, %j : index
+        %to = arith.cmpi slt, %j, %end : index
+        %in = arith.andi %from, %to : i1
+        """
+    body += f"%past = arith.cmpi {'sle, %j, %i' if causal else 'eq, %i, %i'} : index\n        %r = arith.andi %in, %past : i1"
+
+    def mask(b, h, i, j):
+        s, t = (max(s for s in range(len(lengths)) if starts[s] <= at) for at in (i, j))
+        return s == t and (not causal or j <= i)
+
+    return Case(starts[-1], starts[-1], [Tensor([len(starts)], starts)], body, mask)
+
+
 def blocks(rows, keys, block_m, block_n, density, seed, per_head=False):
     """Blocks chosen at random, some of them full, in FlexAttention's lists; partial ones have a diagonal pattern."""
     generator = random.Random(seed)
@@ -247,6 +273,10 @@ CASES = {
     "packed-queries-and-keys": lambda: packed([1, 70, 5, 64, 30], [64, 70, 130, 1, 65], "bottom_right"),
     "packed-more-queries": lambda: packed([50, 70, 64], [20, 30, 64], "bottom_right"),
     "packed-without-keys": lambda: packed([64, 70, 10], [0, 100, 0]),
+    "segments-bounds": lambda: segments([40, 70, 1, 33, 64, 65, 27], "bounds"),
+    "segments-bounds-causal": lambda: segments([100, 0, 3, 197], "bounds", causal=True),
+    "segments-equal": lambda: segments([63, 64, 0, 65, 1, 1, 100], "equal"),
+    "segments-equal-causal": lambda: segments([0, 150, 20, 130], "equal", causal=True),
     "blocks": lambda: blocks(384, 512, 128, 128, 0.4, 1),
     "blocks-ragged": lambda: blocks(300, 430, 128, 64, 0.5, 2),
     "blocks-by-head": lambda: blocks(256, 256, 64, 64, 0.4, 3, per_head=True),
