@@ -23,7 +23,7 @@ def parse_arguments(argv):
     bundle = commands.add_parser("bundle", help="compile a suite into a folder (needs attn-opt)")
     bundle.add_argument("-o", "--output", type=Path, default=Path("bench-bundle"), metavar="DIR")
     bundle.add_argument("--suite", choices=SUITES, default="full")
-    bundle.add_argument("--max-mib", type=float, default=40, help="fail over this size (default: 40)")
+    bundle.add_argument("--max-mib", type=float, default=48, help="fail over this size (default: 48)")
     bundle.add_argument(
         "--also",
         action="append",
