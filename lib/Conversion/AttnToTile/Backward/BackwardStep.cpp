@@ -7,6 +7,8 @@
 #include "Backward/BackwardStep.h"
 
 #include "Kernel/Fragments.h"
+#include "Kernel/MaskBounds.h"
+#include "Kernel/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/IR/ModRegion.h"
@@ -18,9 +20,11 @@
 using namespace mlir;
 using namespace attn;
 
-/// Where an element of the scores is: its coordinates (b, h, i, j), i32.
+/// Where an element of the scores is: its coordinates (b, h, i, j), i32, and
+/// the number of its column in the tile.
 struct BackwardStepBuilder::Element {
   ModToMap::Coordinates at;
+  Value col;
 };
 
 Value BackwardStepBuilder::constant(double value) {
@@ -108,7 +112,8 @@ FailureOr<Value> BackwardStepBuilder::createMap(
   Value col = block->getArgument(all.size() + 1);
   Element element{{offsets[kLoopB], offsets[kLoopH],
                    query(keysAreRows ? col : row),
-                   key(keysAreRows ? row : col)}};
+                   key(keysAreRows ? row : col)},
+                  col};
   FailureOr<Value> result =
       body(element, block->getArguments().take_front(inputs.size()));
   mods.clearRowTerms();
@@ -186,7 +191,10 @@ FailureOr<Value> BackwardStepBuilder::zeroIfHidden(Value value,
       mods.inlineRegion(step.getMaskMod(), Value(), element.at);
   if (failed(mask))
     return failure();
-  return arith::SelectOp::create(builder, loc, *mask, value, constant(0))
+  Value visible =
+      boundByRow(builder, *mask, keysAreRows ? element.at.row : element.at.col,
+                 element.col);
+  return arith::SelectOp::create(builder, loc, visible, value, constant(0))
       .getResult();
 }
 

@@ -8,6 +8,8 @@
 
 #include "Kernel/RowTerms.h"
 
+#include "Kernel/MaskBounds.h"
+
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModRegion.h"
 #include "attn/Dialect/Attn/Utils/LookupBuilder.h"
@@ -431,36 +433,6 @@ FailureOr<Value> ModToMap::changeScore(OnlineAttentionOp step, Value score,
   return score;
 }
 
-/// `visible`, and false for columns `col` beyond `last`: where that compares
-/// the column with a bound from above, by a lower one, which mostly depends on
-/// the row alone. Null if it does not.
-static Value boundColumn(OpBuilder &builder, Value visible, Value col,
-                         Value last) {
-  Location loc = visible.getLoc();
-  if (auto both = visible.getDefiningOp<arith::AndIOp>()) {
-    for (auto [one, other] : {std::pair(both.getLhs(), both.getRhs()),
-                              std::pair(both.getRhs(), both.getLhs())})
-      if (Value bounded = boundColumn(builder, one, col, last))
-        return arith::AndIOp::create(builder, loc, bounded, other);
-    return Value();
-  }
-  auto compare = visible.getDefiningOp<arith::CmpIOp>();
-  if (!compare)
-    return Value();
-  Value bound;
-  if (compare.getLhs() == col &&
-      compare.getPredicate() == arith::CmpIPredicate::sle)
-    bound = compare.getRhs();
-  if (compare.getRhs() == col &&
-      compare.getPredicate() == arith::CmpIPredicate::sge)
-    bound = compare.getLhs();
-  if (!bound)
-    return Value();
-  return arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::sle, col,
-      arith::MinSIOp::create(builder, loc, bound, last));
-}
-
 /// The score, or that of a hidden key where the mask hides it or column `col`
 /// of the tile is past the keys.
 FailureOr<Value> ModToMap::hideScore(OnlineAttentionOp step, Value score,
@@ -472,7 +444,7 @@ FailureOr<Value> ModToMap::hideScore(OnlineAttentionOp step, Value score,
     FailureOr<Value> mask = inlineRegion(step.getMaskMod(), Value(), at);
     if (failed(mask))
       return failure();
-    visible = *mask;
+    visible = boundByRow(builder, *mask, at.col, col);
   }
   Value bounded;
   if (visible && limits.lastColumn)
