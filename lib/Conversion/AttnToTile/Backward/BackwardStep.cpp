@@ -8,7 +8,6 @@
 
 #include "Kernel/Fragments.h"
 #include "Kernel/MaskBounds.h"
-#include "Kernel/MaskBounds.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
 #include "attn/Dialect/Attn/IR/ModRegion.h"
