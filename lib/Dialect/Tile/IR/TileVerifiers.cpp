@@ -542,6 +542,25 @@ LogicalResult LookupOp::verify() {
   return success();
 }
 
+/// An index for each dimension of the tensor that has the element.
+static LogicalResult verifyElement(Operation *op, GlobalType global,
+                                   ValueRange indices) {
+  return verifyEqual(op, "the number of indices", global.getRank(),
+                     indices.size());
+}
+
+LogicalResult ExtractOp::verify() {
+  return verifyElement(*this, getSource().getType(), getIndices());
+}
+
+LogicalResult InsertOp::verify() {
+  return verifyElement(*this, getDestination().getType(), getIndices());
+}
+
+LogicalResult AtomicAddOp::verify() {
+  return verifyElement(*this, getDestination().getType(), getIndices());
+}
+
 LogicalResult LoadRowOp::verify() {
   FragmentType result = getResult().getType();
   GlobalType source = getSource().getType();

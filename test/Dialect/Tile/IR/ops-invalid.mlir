@@ -570,3 +570,30 @@ attn_tile.kernel @counted(%p: !attn_tile.global<?x8x?x64xf16>, %i: index) warps(
   %l = attn_tile.load %p[%i, %i, %i] rows(%i) {heads = 2 : i64} : !attn_tile.global<?x8x?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @elements(%g: !attn_tile.global<?x4xi64>, %i: !attn_tile.global<?xi64>) warps(1) {
+  %c0 = arith.constant 0 : i64
+  // expected-error @+1 {{expected the number of indices to be 2, got 1}}
+  %x = attn_tile.extract %g[%c0] : !attn_tile.global<?x4xi64>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @elements(%g: !attn_tile.global<?xi64>) warps(1) {
+  %c0 = arith.constant 0 : i64
+  // expected-error @+1 {{expected the number of indices to be 1, got 2}}
+  attn_tile.insert %c0, %g[%c0, %c0] : !attn_tile.global<?xi64>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @elements(%g: !attn_tile.global<?xi64>) warps(1) {
+  %c0 = arith.constant 0 : i64
+  // expected-error @+1 {{expected the number of indices to be 1, got 0}}
+  attn_tile.atomic_add %c0, %g[] : !attn_tile.global<?xi64>
+  attn_tile.return
+}

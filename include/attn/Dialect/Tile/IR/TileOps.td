@@ -561,6 +561,7 @@ def ExtractOp : AttnTile_Op<"extract", [NoMemoryEffect,
   let assemblyFormat = [{
     $source `[` $indices `]` attr-dict `:` type($source)
   }];
+  let hasVerifier = 1;
 }
 
 def InsertOp : AttnTile_Op<"insert", [MemoryEffects<[MemWrite]>,
@@ -579,6 +580,7 @@ def InsertOp : AttnTile_Op<"insert", [MemoryEffects<[MemWrite]>,
   let assemblyFormat = [{
     $value `,` $destination `[` $indices `]` attr-dict `:` type($destination)
   }];
+  let hasVerifier = 1;
 }
 
 def LookupOp : AttnTile_Op<"lookup", [Pure]> {

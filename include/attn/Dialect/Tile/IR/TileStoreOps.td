@@ -174,6 +174,7 @@ def AtomicAddOp : AttnTile_Op<"atomic_add", [
   let assemblyFormat = [{
     $value `,` $destination `[` $indices `]` attr-dict `:` type($destination)
   }];
+  let hasVerifier = 1;
 }
 
 def AccumulateBulkOp : AttnTile_Op<"accumulate_bulk", [
