@@ -6,6 +6,8 @@
 
 #include "Kernel/MaskBounds.h"
 
+#include "attn/Dialect/Attn/IR/ModRegion.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <limits>
@@ -43,26 +45,15 @@ Value attn::boundColumn(OpBuilder &builder, Value visible, Value col,
 // Conditions of rows
 //===----------------------------------------------------------------------===//
 
-static void collectConditions(Value condition, SmallVectorImpl<Value> &all) {
-  if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
-    collectConditions(both.getLhs(), all);
-    collectConditions(both.getRhs(), all);
-    return;
+/// The values in the body of a map that may depend on its argument `source`.
+static DenseSet<Value> findDependent(Value source) {
+  DenseSet<Value> found = {source};
+  for (Operation &op : *source.getParentBlock()) {
+    auto depends = [&](Value operand) { return found.contains(operand); };
+    if (op.getNumRegions() != 0 || llvm::any_of(op.getOperands(), depends))
+      found.insert(op.result_begin(), op.result_end());
   }
-  all.push_back(condition);
-}
-
-/// True if `value` may depend on `source`, an argument of the map's body.
-static bool mayDependOn(Value value, Value source) {
-  if (value == source)
-    return true;
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != source.getParentBlock())
-    return false;
-  return op->getNumRegions() != 0 ||
-         llvm::any_of(op->getOperands(), [&](Value operand) {
-           return mayDependOn(operand, source);
-         });
+  return found;
 }
 
 /// `compare`, a comparison of `position` with a bound, where `holds`, else
@@ -92,20 +83,21 @@ static Value boundWhere(OpBuilder &builder, Value holds, Value compare,
 
 Value attn::boundByRow(OpBuilder &builder, Value visible, Value col,
                        Value inTile) {
-  SmallVector<Value> all, ofRow, others;
-  collectConditions(visible, all);
-  for (Value condition : all)
-    (mayDependOn(condition, inTile) ? others : ofRow).push_back(condition);
+  DenseSet<Value> dependent = findDependent(inTile);
+  SmallVector<Value> ofRow, others;
+  for (Value condition : getConjuncts(visible))
+    (dependent.contains(condition) ? others : ofRow).push_back(condition);
+  if (ofRow.empty())
+    return visible;
   auto join = [&](ArrayRef<Value> conditions) {
     Value joined = conditions.front();
     for (Value next : conditions.drop_front())
       joined = arith::AndIOp::create(builder, visible.getLoc(), joined, next);
     return joined;
   };
-  if (ofRow.empty())
-    return visible;
+  Value holds = join(ofRow);
   for (Value &condition : others)
-    if (Value bounded = boundWhere(builder, join(ofRow), condition, col)) {
+    if (Value bounded = boundWhere(builder, holds, condition, col)) {
       condition = bounded;
       return join(others);
     }

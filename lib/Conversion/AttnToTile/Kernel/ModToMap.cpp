@@ -6,9 +6,8 @@
 
 #include "Kernel/ModToMap.h"
 
-#include "Kernel/RowTerms.h"
-
 #include "Kernel/MaskBounds.h"
+#include "Kernel/RowTerms.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModRegion.h"

@@ -6,7 +6,9 @@
 
 #include "attn/Dialect/Attn/IR/ModRegion.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -32,4 +34,18 @@ bool attn::isDefinedBeyond(Region &region, unsigned loop) {
     ofPosition.insert(op.result_begin(), op.result_end());
   }
   return true;
+}
+
+SmallVector<Value> attn::getConjuncts(Value condition) {
+  SetVector<Value> seen;
+  SmallVector<Value> conjuncts;
+  seen.insert(condition);
+  for (size_t i = 0; i < seen.size(); ++i) {
+    Value next = seen[i];
+    if (auto both = next.getDefiningOp<arith::AndIOp>())
+      seen.insert(both->operand_begin(), both->operand_end());
+    else
+      conjuncts.push_back(next);
+  }
+  return conjuncts;
 }

@@ -8,6 +8,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/IR/ModRegion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -24,40 +25,6 @@ namespace {
 struct Order {
   Value smaller, larger;
   bool isStrict;
-};
-
-/// A mask, and what it says.
-class Sides {
-public:
-  Sides(OpBuilder &outside, Region &maskMod, unsigned position)
-      : outside(outside), yield(maskMod.front().getTerminator()),
-        row(maskMod.getArgument(kLoopM)), key(maskMod.getArgument(kLoopN)),
-        stays(position == kLoopM ? row : key),
-        streams(position == kLoopM ? key : row) {
-    collectOrders(yield->getOperand(0));
-  }
-
-  void rewriteComparison(arith::CmpIOp compare);
-  void rewriteSearch(SegmentOp segment);
-
-private:
-  void collectOrders(Value value);
-  bool says(llvm::function_ref<bool(const Order &)> holds) const {
-    return llvm::any_of(orders, holds);
-  }
-  bool isCausal() const {
-    return says([&](const Order &order) {
-      return order.smaller == key && order.larger == row;
-    });
-  }
-  bool isInSegment(SegmentOp segment) const;
-  Value createEnd(ImplicitLocOpBuilder &b, SegmentOp segment);
-  Value createIsInSegment(ImplicitLocOpBuilder &b, SegmentOp segment);
-
-  OpBuilder &outside;
-  Operation *yield;
-  Value row, key, stays, streams;
-  SmallVector<Order> orders;
 };
 } // namespace
 
@@ -80,15 +47,42 @@ static std::optional<Order> readOrder(Value value) {
   }
 }
 
-/// What holds if `value` does.
-void Sides::collectOrders(Value value) {
-  if (auto both = value.getDefiningOp<arith::AndIOp>()) {
-    collectOrders(both.getLhs());
-    collectOrders(both.getRhs());
-  } else if (std::optional<Order> order = readOrder(value)) {
-    orders.push_back(*order);
+namespace {
+/// A mask, and what it says.
+class Sides {
+public:
+  Sides(OpBuilder &outside, Region &maskMod, unsigned position)
+      : outside(outside), yield(maskMod.front().getTerminator()),
+        row(maskMod.getArgument(kLoopM)), key(maskMod.getArgument(kLoopN)),
+        stays(position == kLoopM ? row : key),
+        streams(position == kLoopM ? key : row) {
+    for (Value condition : getConjuncts(yield->getOperand(0)))
+      if (std::optional<Order> order = readOrder(condition))
+        orders.push_back(*order);
   }
-}
+
+  void rewriteComparison(arith::CmpIOp compare);
+  void rewriteSearch(SegmentOp segment);
+
+private:
+  bool says(llvm::function_ref<bool(const Order &)> holds) const {
+    return llvm::any_of(orders, holds);
+  }
+  bool isCausal() const {
+    return says([&](const Order &order) {
+      return order.smaller == key && order.larger == row;
+    });
+  }
+  bool isInSegment(SegmentOp segment) const;
+  Value createEnd(ImplicitLocOpBuilder &b, SegmentOp segment);
+  Value createIsInSegment(ImplicitLocOpBuilder &b, SegmentOp segment);
+
+  OpBuilder &outside;
+  Operation *yield;
+  Value row, key, stays, streams;
+  SmallVector<Order> orders;
+};
+} // namespace
 
 /// True if `value` is T[s + distance].
 static bool isEntry(Value value, SegmentOp segment, int64_t distance) {

@@ -18,6 +18,9 @@ namespace attn {
 /// 0.
 bool isDefinedBeyond(mlir::Region &region, unsigned loop);
 
+/// What has to hold for `condition` to hold, each once: what arith.andi joins.
+llvm::SmallVector<mlir::Value> getConjuncts(mlir::Value condition);
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_IR_MODREGION_H

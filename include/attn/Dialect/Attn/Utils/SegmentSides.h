@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Whether a row i and a key j lie in one segment of offsets T can be asked from
-// either side. With s = segment(T, i), t = segment(T, j), and end(s) = T[s +
-// 1], but no end for the last segment, which has all that is behind it:
+// either side. s = segment(T, i) and t = segment(T, j) end where the next one
+// begins, end(s) = T[s + 1], but the last has all that is behind it:
 //
 //   s == t    says the same as    T[s] <= j and j < end(s)
 //             and as              T[t] <= i and i < end(t)
