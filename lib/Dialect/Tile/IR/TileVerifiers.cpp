@@ -4,22 +4,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Tile/IR/Tile.h"
+#include "TileVerifiers.h"
 
 using namespace mlir;
 using namespace attn::tile;
 
-/// Fails unless `actual == expected`.
-static LogicalResult verifyEqual(Operation *op, const Twine &what,
-                                 int64_t expected, int64_t actual) {
+LogicalResult attn::tile::verifyEqual(Operation *op, const Twine &what,
+                                      int64_t expected, int64_t actual) {
   if (expected == actual)
     return success();
   return op->emitOpError() << "expected " << what << " to be " << expected
                            << ", got " << actual;
 }
 
-/// Fails for 8-bit elements, which are copied and multiplied as they are.
-static LogicalResult verifyNoBytes(Operation *op, Type element) {
+LogicalResult attn::tile::verifyNoBytes(Operation *op, Type element) {
   if (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() > 8)
     return success();
   return op->emitOpError() << "expected elements of 16 bits or more, got "
@@ -91,10 +89,8 @@ LogicalResult KernelOp::verifyRegions() {
   return failure(result.wasInterrupted());
 }
 
-/// A tile of a matrix is addressed by its first row, or by its first row and
-/// column: without a column it has all of them.
-static LogicalResult verifyMatrixIndices(Operation *op, GlobalType global,
-                                         int64_t cols, unsigned indices) {
+LogicalResult attn::tile::verifyMatrixIndices(Operation *op, GlobalType global,
+                                              int64_t cols, unsigned indices) {
   if (indices == global.getRank())
     return success();
   if (failed(verifyEqual(op, "the number of indices", global.getRank() - 1,
@@ -121,9 +117,8 @@ static LogicalResult verifyTileOf(Operation *op, GlobalType global,
   return verifyMatrixIndices(op, global, tile.getCols(), indices.size());
 }
 
-/// Rows of several heads: as many of each, and an index that says which.
-static LogicalResult verifyHeads(Operation *op, int64_t heads, int64_t rows,
-                                 size_t numIndices) {
+LogicalResult attn::tile::verifyHeads(Operation *op, int64_t heads,
+                                      int64_t rows, size_t numIndices) {
   if (heads == 1)
     return success();
   if (heads < 1 || rows % heads != 0)
@@ -512,6 +507,13 @@ LogicalResult RowReduceOp::verify() {
   return verifyEqual(*this, "rows of init", source.getRows(), init.getRows());
 }
 
+LogicalResult AnyOp::verify() {
+  if (getSource().getType().isRow())
+    return success();
+  return emitOpError() << "expected a row fragment, got "
+                       << getSource().getType();
+}
+
 LogicalResult ScaleRowsOp::verify() {
   FragmentType source = getSource().getType(), factor = getFactor().getType();
   if (source.getLayout() != FragmentLayout::OperandA || !factor.isRow())
@@ -542,9 +544,8 @@ LogicalResult LookupOp::verify() {
   return success();
 }
 
-/// An index for each dimension of the tensor that has the element.
-static LogicalResult verifyElement(Operation *op, GlobalType global,
-                                   ValueRange indices) {
+LogicalResult attn::tile::verifyElement(Operation *op, GlobalType global,
+                                        ValueRange indices) {
   return verifyEqual(op, "the number of indices", global.getRank(),
                      indices.size());
 }
@@ -554,10 +555,6 @@ LogicalResult ExtractOp::verify() {
 }
 
 LogicalResult InsertOp::verify() {
-  return verifyElement(*this, getDestination().getType(), getIndices());
-}
-
-LogicalResult AtomicAddOp::verify() {
   return verifyElement(*this, getDestination().getType(), getIndices());
 }
 
@@ -591,97 +588,4 @@ LogicalResult LoadColumnOp::verify() {
     return emitOpError() << "expected a tensor of f32, got " << global;
   return verifyEqual(*this, "the number of indices", global.getRank(),
                      getIndices().size());
-}
-
-LogicalResult StoreOp::verify() {
-  FragmentType source = getSource().getType();
-  GlobalType destination = getDestination().getType();
-  Type element = destination.getElementType();
-  if ((source.isRow() && failed(verifyNoBytes(*this, element))) ||
-      failed(verifyHeads(*this, getHeads(), source.getRows(),
-                         getIndices().size())))
-    return failure();
-  if (source.isRow())
-    return verifyEqual(*this, "the number of indices", destination.getRank(),
-                       getIndices().size());
-  return verifyMatrixIndices(*this, destination, source.getShape()[1],
-                             getIndices().size());
-}
-
-LogicalResult AnyOp::verify() {
-  if (getSource().getType().isRow())
-    return success();
-  return emitOpError() << "expected a row fragment, got "
-                       << getSource().getType();
-}
-
-/// A tile of a whole accumulator, or of its transpose.
-static LogicalResult verifyTileOfFragment(Operation *op, FragmentType source,
-                                          SharedType tile, bool transposed) {
-  if (source.getLayout() != FragmentLayout::Accumulator)
-    return op->emitOpError() << "expected an accumulator, got " << source;
-  if (failed(verifyNoBytes(op, tile.getElementType())))
-    return failure();
-  int64_t rows = source.getRows(), cols = source.getShape()[1];
-  if (transposed)
-    std::swap(rows, cols);
-  if (failed(verifyEqual(op, "rows", rows, tile.getRows())))
-    return failure();
-  return verifyEqual(op, "columns", cols, tile.getCols());
-}
-
-LogicalResult StoreSharedOp::verify() {
-  if (getTranspose() && getPairs())
-    return emitOpError() << "expected transpose or pairs, got both";
-  return verifyTileOfFragment(*this, getSource().getType(), getTile().getType(),
-                              getTranspose());
-}
-
-LogicalResult ShareOp::verify() {
-  return verifyTileOfFragment(*this, getSource().getType(), getTile().getType(),
-                              /*transposed=*/true);
-}
-
-/// A fragment of f32 that is added to one in a tensor of matrices.
-template <typename OpTy>
-static LogicalResult verifySum(OpTy op) {
-  FragmentType source = op.getSource().getType();
-  if (source.getLayout() != FragmentLayout::Accumulator)
-    return op->emitOpError() << "expected an accumulator, got " << source;
-  GlobalType destination = op.getDestination().getType();
-  if (!destination.getElementType().isF32())
-    return op->emitOpError() << "expected sums in f32, got " << destination;
-  return verifyEqual(op, "the number of indices", destination.getRank() - 1,
-                     op.getIndices().size());
-}
-
-LogicalResult AccumulateOp::verify() { return verifySum(*this); }
-
-LogicalResult AccumulateBulkOp::verify() {
-  if (failed(verifySum(*this)))
-    return failure();
-  SharedType staging = getStaging().getType();
-  if (!staging.isVector() || staging.isRing() ||
-      !staging.getElementType().isF32())
-    return emitOpError() << "expected staging to be one row of f32, got "
-                         << staging;
-  ArrayRef<int64_t> shape = getSource().getType().getShape();
-  return verifyEqual(*this, "columns of staging", shape[0] * shape[1],
-                     staging.getCols());
-}
-
-LogicalResult StoreTmaOp::verify() {
-  if (failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),
-                         getIndices().size())))
-    return failure();
-  auto kernel = (*this)->getParentOfType<KernelOp>();
-  int64_t warpgroups = kernel ? static_cast<int64_t>(kernel.getWarps()) / 4 : 1;
-  int64_t rows =
-      getTile().getType().getRows() / std::max<int64_t>(warpgroups, 1);
-  auto expected = TensorMapType::getFor(getTile().getType(), rows);
-  if (getDestination().getType() != expected)
-    return emitOpError() << "expected a tensor map of " << rows
-                         << " rows of the tile's panels, " << expected
-                         << ", got " << getDestination().getType();
-  return verifyEqual(*this, "the number of indices", 3, getIndices().size());
 }

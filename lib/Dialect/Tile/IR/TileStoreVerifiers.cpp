@@ -1,0 +1,104 @@
+//===- TileStoreVerifiers.cpp - Verifiers of what is written --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Of the ops in TileStoreOps.td.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileVerifiers.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+LogicalResult StoreOp::verify() {
+  FragmentType source = getSource().getType();
+  GlobalType destination = getDestination().getType();
+  Type element = destination.getElementType();
+  if ((source.isRow() && failed(verifyNoBytes(*this, element))) ||
+      failed(verifyHeads(*this, getHeads(), source.getRows(),
+                         getIndices().size())))
+    return failure();
+  if (source.isRow())
+    return verifyEqual(*this, "the number of indices", destination.getRank(),
+                       getIndices().size());
+  return verifyMatrixIndices(*this, destination, source.getShape()[1],
+                             getIndices().size());
+}
+
+/// A tile of a whole accumulator, or of its transpose.
+static LogicalResult verifyTileOfFragment(Operation *op, FragmentType source,
+                                          SharedType tile, bool transposed) {
+  if (source.getLayout() != FragmentLayout::Accumulator)
+    return op->emitOpError() << "expected an accumulator, got " << source;
+  if (failed(verifyNoBytes(op, tile.getElementType())))
+    return failure();
+  int64_t rows = source.getRows(), cols = source.getShape()[1];
+  if (transposed)
+    std::swap(rows, cols);
+  if (failed(verifyEqual(op, "rows", rows, tile.getRows())))
+    return failure();
+  return verifyEqual(op, "columns", cols, tile.getCols());
+}
+
+LogicalResult StoreSharedOp::verify() {
+  if (getTranspose() && getPairs())
+    return emitOpError() << "expected transpose or pairs, got both";
+  return verifyTileOfFragment(*this, getSource().getType(), getTile().getType(),
+                              getTranspose());
+}
+
+LogicalResult ShareOp::verify() {
+  return verifyTileOfFragment(*this, getSource().getType(), getTile().getType(),
+                              /*transposed=*/true);
+}
+
+/// A fragment of f32 that is added to one in a tensor of matrices.
+template <typename OpTy>
+static LogicalResult verifySum(OpTy op) {
+  FragmentType source = op.getSource().getType();
+  if (source.getLayout() != FragmentLayout::Accumulator)
+    return op->emitOpError() << "expected an accumulator, got " << source;
+  GlobalType destination = op.getDestination().getType();
+  if (!destination.getElementType().isF32())
+    return op->emitOpError() << "expected sums in f32, got " << destination;
+  return verifyEqual(op, "the number of indices", destination.getRank() - 1,
+                     op.getIndices().size());
+}
+
+LogicalResult AccumulateOp::verify() { return verifySum(*this); }
+
+LogicalResult AccumulateBulkOp::verify() {
+  if (failed(verifySum(*this)))
+    return failure();
+  SharedType staging = getStaging().getType();
+  if (!staging.isVector() || staging.isRing() ||
+      !staging.getElementType().isF32())
+    return emitOpError() << "expected staging to be one row of f32, got "
+                         << staging;
+  ArrayRef<int64_t> shape = getSource().getType().getShape();
+  return verifyEqual(*this, "columns of staging", shape[0] * shape[1],
+                     staging.getCols());
+}
+
+LogicalResult StoreTmaOp::verify() {
+  if (failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),
+                         getIndices().size())))
+    return failure();
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  int64_t warpgroups = kernel ? static_cast<int64_t>(kernel.getWarps()) / 4 : 1;
+  int64_t rows =
+      getTile().getType().getRows() / std::max<int64_t>(warpgroups, 1);
+  auto expected = TensorMapType::getFor(getTile().getType(), rows);
+  if (getDestination().getType() != expected)
+    return emitOpError() << "expected a tensor map of " << rows
+                         << " rows of the tile's panels, " << expected
+                         << ", got " << getDestination().getType();
+  return verifyEqual(*this, "the number of indices", 3, getIndices().size());
+}
+
+LogicalResult AtomicAddOp::verify() {
+  return verifyElement(*this, getDestination().getType(), getIndices());
+}
