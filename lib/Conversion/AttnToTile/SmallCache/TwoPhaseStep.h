@@ -53,7 +53,8 @@ OutputState buildInitialOutputState(mlir::OpBuilder &builder,
                                     int64_t cols);
 
 /// Rescales the state for a tile with row values `tile`, of which each lane of
-/// a quad has a part (attn_tile.load_row), and gives the weight of its rows.
+/// a quad has a part (attn_tile.load_row first_lane), and gives the weight of
+/// its rows.
 OutputState buildRescale(mlir::OpBuilder &builder, OnlineAttentionOp step,
                          mlir::ValueRange tile, RunningState state);
 
