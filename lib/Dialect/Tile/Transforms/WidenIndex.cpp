@@ -38,6 +38,7 @@ public:
 
 private:
   bool isWide(Value value);
+  bool isData(Value value);
   bool isCandidate(Operation *op);
   Value widen(Value value);
   Value narrow(Value result, Value wide);
@@ -46,6 +47,7 @@ private:
   KernelOp kernel;
   OpBuilder builder;
   IndexRanges ranges;
+  DenseSet<Value> madeOfData;
   /// What has been rewritten. It stays until the end: `ranges` knows values by
   /// their addresses, which new ones would take over.
   SmallVector<Operation *> replaced;
@@ -65,10 +67,12 @@ bool IndexWidener::isWide(Value value) {
          !ranges.fits32Bits(value);
 }
 
-/// True for an index that holds an i32 of a tensor: a sum with it may be wide.
-static bool isData(Value value) {
+/// True for an index that holds an i32 of a tensor, or is made of one or of what
+/// was wide: a sum with it may be wide.
+bool IndexWidener::isData(Value value) {
   return value.getDefiningOp<arith::IndexCastOp>() ||
-         value.getDefiningOp<arith::IndexCastUIOp>();
+         value.getDefiningOp<arith::IndexCastUIOp>() ||
+         madeOfData.contains(value);
 }
 
 bool IndexWidener::isCandidate(Operation *op) {
@@ -141,6 +145,10 @@ int64_t IndexWidener::run() {
     } else if (isCandidate(op)) {
       rewrite(op);
       ++numOps;
+    } else if (isa<arith::ArithDialect>(op->getDialect()) &&
+               llvm::any_of(op->getOperands(),
+                            [&](Value operand) { return isData(operand); })) {
+      madeOfData.insert_range(op->getResults());
     }
   }
   for (Operation *op : llvm::reverse(replaced))

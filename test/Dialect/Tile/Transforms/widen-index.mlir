@@ -58,3 +58,27 @@ attn_tile.kernel @sizes(%q: !attn_tile.global<?x?xf16>, %k: !attn_tile.global<?x
   }
   attn_tile.return
 }
+
+// -----
+
+// Rounded down to a multiple of 32, a bound of 2^31 + 1 leaves 32 bits again, behind ops that fit them.
+
+// CHECK-LABEL: @rounded
+// CHECK: arith.divsi {{.*}} : i64
+// CHECK: %[[BLOCKS:.*]] = arith.select {{.*}} : index
+// CHECK: %[[WIDE:.*]] = arith.index_cast %[[BLOCKS]] : index to i64
+// CHECK: arith.muli %[[WIDE]], {{.*}} : i64
+attn_tile.kernel @rounded(%k: !attn_tile.global<?x?xf16>, %isSeen: i1) warps(4) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %most = arith.constant 2147483649 : index
+  %keys = attn_tile.dim %k, 0 : <?x?xf16>
+  %end = arith.select %isSeen, %most, %c0 : index
+  %blocks = arith.divsi %end, %c32 : index
+  %others = arith.select %isSeen, %blocks, %c0 : index
+  %whole = arith.muli %others, %c32 overflow<nsw> : index
+  %bound = arith.minsi %whole, %keys : index
+  scf.for %j = %c0 to %bound step %c32 {
+  }
+  attn_tile.return
+}
