@@ -90,6 +90,7 @@ public:
 private:
   bool keysStay() const { return kernel != BackwardKernel::QueryGradient; }
   bool hasRoles() const { return family.hasRoles(); }
+  bool hasTensorMemory() const { return family.facts.tensorColumns > 0; }
   bool isFused() const { return kernel == BackwardKernel::AllGradients; }
   /// dP is needed for all gradients but dV.
   bool hasScoreGradient() const {
@@ -108,6 +109,8 @@ private:
   }
   int64_t getStreamBytes() const;
   int64_t getExchangeBytes() const;
+  int64_t getTensorColumns() const;
+  std::string findMappingObstacle() const;
   std::string findFusedObstacle() const;
   double getTileClocks() const;
   double getSharedClocks() const;
@@ -164,23 +167,25 @@ int64_t KernelModel::getSharedMemory() const {
          schedule.stages * getStreamBytes() + getExchangeBytes() + barriers;
 }
 
-/// Accumulators of gradients, S and dP, operands, and of mma_sync those in
-/// flight from ldmatrix.
+/// S, dP and operands; accumulators of gradients that are not in tensor memory;
+/// and of mma_sync operands in flight from ldmatrix.
 int64_t KernelModel::getRegisters() const {
-  int64_t scores = getStreamed() / 2;
+  int64_t scores = family.countElements(getStreamed());
   // A fused kernel has delta in dP from the start, but for dropout.
   bool hasDelta = !isFused() || problem.hasDropout;
   int64_t vectors = keysStay() ? hasDelta * getStreamed() / 4 : 4;
-  int64_t operands = getStreamed() / 4 + (hasRoles() ? 0 : 24);
+  int64_t operands = scores / 2 + (hasRoles() ? 0 : 24);
   // Of S, P and dP two are there at once, but all for the derivative of a
   // score_mod.
   int64_t tiles =
       1 + hasScoreGradient() + (hasScoreGradient() && problem.hasScoreMod);
   // dQ takes the place of S, but for what is more.
   int64_t sums = isFused() ? getStreamed() * dim / (32 * schedule.warps) : 0;
-  return getGradientColumns() / 2 + tiles * scores +
-         std::max<int64_t>(sums - scores, 0) + vectors + operands +
-         kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0);
+  int64_t gradients =
+      hasTensorMemory() ? 0 : family.countElements(getGradientColumns());
+  return gradients + tiles * scores + std::max<int64_t>(sums - scores, 0) +
+         vectors + operands + kOtherRegisters +
+         (problem.hasDropout ? kDropoutRegisters : 0);
 }
 
 /// Registers that a thread may have.
@@ -197,7 +202,7 @@ bool KernelModel::maySpill() const {
 std::string KernelModel::findFusedObstacle() const {
   if (!isFused())
     return "";
-  if (!hasRoles())
+  if (!hasRoles() || hasTensorMemory())
     return "expected mma = \"wgmma\" with fused, got \"" +
            std::string(getName(schedule.mma)) + "\"";
   int64_t rows = kWarpRows * schedule.warps;
@@ -207,6 +212,41 @@ std::string KernelModel::findFusedObstacle() const {
            " warps of a fused kernel, got D = " +
            std::to_string(problem.headDim) +
            " and tile_m = " + std::to_string(schedule.tileM);
+  return "";
+}
+
+/// Columns of tensor memory: S and dP, whose places P and dS take, and the
+/// gradients.
+int64_t KernelModel::getTensorColumns() const {
+  int64_t units = getStaying() / family.facts.unitRows;
+  return units *
+         ((1 + hasScoreGradient()) * getStreamed() + getGradientColumns());
+}
+
+/// What is wrong with the warps and the instructions.
+std::string KernelModel::findMappingObstacle() const {
+  auto number = [](int64_t value) { return std::to_string(value); };
+  const Family::Facts &facts = family.facts;
+  std::string name(getName(schedule.mma));
+  bool isWhole = schedule.warps == family.countWarps(getStaying());
+  if (!hasRoles())
+    return isWhole ? ""
+                   : "a warp of " + name + " takes 16 rows, got " +
+                         number(getStaying()) + " for " +
+                         number(schedule.warps) + " warps";
+  if (std::string missing = family.findObstacle(problem, target);
+      !missing.empty())
+    return missing;
+  if (getStaying() % facts.unitRows != 0 || !isWhole ||
+      getStaying() > facts.maxUnits * facts.unitRows)
+    return name + " takes " + number(facts.unitRows) +
+           " rows for each of 1 to " + number(facts.maxUnits) +
+           " warpgroups, got " + number(getStaying()) + " for " +
+           number(schedule.warps) + " warps";
+  if (hasTensorMemory() && getTensorColumns() > facts.tensorColumns)
+    return "it needs " + number(getTensorColumns()) +
+           " columns of tensor memory, there are " +
+           number(facts.tensorColumns);
   return "";
 }
 
@@ -221,19 +261,8 @@ std::string KernelModel::findObstacle() const {
       return "expected " + std::string(name) +
              " to be a positive multiple of 16 in a backward, got " +
              number(size);
-  if (hasRoles()) {
-    if (std::string missing = family.findObstacle(problem, target);
-        !missing.empty())
-      return missing;
-    if (getStaying() % family.facts.unitRows != 0 ||
-        schedule.warps != getStaying() / kWarpRows ||
-        getStaying() > family.facts.maxUnits * family.facts.unitRows)
-      return "wgmma takes 64 rows for each of 1 to 3 warpgroups, got " +
-             number(getStaying()) + " for " + number(schedule.warps) + " warps";
-  } else if (schedule.warps != getStaying() / kWarpRows) {
-    return "a warp of mma_sync takes 16 rows, got " + number(getStaying()) +
-           " for " + number(schedule.warps) + " warps";
-  }
+  if (std::string obstacle = findMappingObstacle(); !obstacle.empty())
+    return obstacle;
   if (std::string obstacle = findFusedObstacle(); !obstacle.empty())
     return obstacle;
   if (hasRoles() && std::max(dim, valueDim) > family.facts.maxColumns)
@@ -247,7 +276,7 @@ std::string KernelModel::findObstacle() const {
     return "it needs about " + number(getRegisters()) +
            " registers for each thread, of " +
            number(getLimit(schedule, target)) +
-           ", and wgmma with spills is serialized";
+           (hasTensorMemory() ? "" : ", and wgmma with spills is serialized");
   return "";
 }
 

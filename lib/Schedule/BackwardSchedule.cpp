@@ -89,11 +89,20 @@ Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
     schedule.tileDv = std::min(schedule.tileDv, columns);
   else if (kernel != BackwardKernel::KeyValueGradients)
     schedule.tileD = std::min(schedule.tileD, columns);
+  const Family &family = getFamily(mma);
   if (!overrides.has("warps"))
-    schedule.warps = (keysStay ? schedule.tileN : schedule.tileM) / kWarpRows;
-  schedule.producerWarps = getFamily(mma).facts.producerWarps;
+    schedule.warps =
+        family.countWarps(keysStay ? schedule.tileN : schedule.tileM);
+  schedule.producerWarps = family.facts.producerWarps;
   schedule.fused = kernel == BackwardKernel::AllGradients;
   return schedule;
+}
+
+/// Rows or keys that a CTA may keep, what is taken most often first.
+static std::vector<int64_t> getStayingTiles(const Family &family) {
+  if (family.facts.unitRows > 64)
+    return {2 * family.facts.unitRows, family.facts.unitRows};
+  return {128, 64, 192, 32};
 }
 
 /// The candidates for a kernel: all tile sizes, and slices of the gradient
@@ -105,7 +114,7 @@ KernelSelector::getCandidates(BackwardKernel kernel) const {
     widths.insert(widths.end(), {256, 128});
   std::vector<Schedule> candidates;
   for (int64_t columns : widths)
-    for (int64_t staying : {128, 64, 192, 32})
+    for (int64_t staying : getStayingTiles(getFamily(mma)))
       for (int64_t streamed : {64, 128, 32, 96, 48, 80, 112, 16})
         for (int64_t stages : {2, 1, 3})
           candidates.push_back(

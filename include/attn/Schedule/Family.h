@@ -31,6 +31,8 @@ struct RegisterSplit {
 };
 
 class Family {
+  static constexpr int64_t kWarpThreads = 32;
+
 public:
   /// What is fixed.
   struct Facts {
@@ -58,6 +60,15 @@ public:
   virtual ~Family() = default;
 
   bool hasRoles() const { return facts.producerWarps > 0; }
+
+  /// Warps that have `rows` rows of a product.
+  int64_t countWarps(int64_t rows) const {
+    return rows * facts.unitWarps / facts.unitRows;
+  }
+  /// Elements that a thread has of `columns` columns of its unit's rows.
+  int64_t countElements(int64_t columns) const {
+    return columns * facts.unitRows / (kWarpThreads * facts.unitWarps);
+  }
 
   /// Columns (keys) that one instruction sums: 32 bytes of an operand, in all
   /// families that have instructions.

@@ -131,6 +131,23 @@ struct FreeTensorsLowering : TileOpLowering<FreeTensorsOp> {
   }
 };
 
+/// The type with fewer columns finds a warpgroup's part too early.
+struct NarrowTensorLowering : TileOpLowering<NarrowTensorOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(NarrowTensorOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    IndexBuilder index(rewriter, op.getLoc());
+    int64_t columns = op.getTile().getType().getGroupColumns() -
+                      op.getResult().getType().getGroupColumns();
+    Value group = index.toI32(adaptor.getWarpgroup().front());
+    rewriter.replaceOp(
+        op, index.add(adaptor.getTile().front(), index.mul(group, columns)));
+    return success();
+  }
+};
+
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
@@ -204,22 +221,24 @@ private:
     SmallVector<std::string> left = block.use(a), right = block.use(b);
     bool isStored = isa<TensorTileType>(op.getA().getType());
     block.add(".reg .pred adds");
-    block.add("mov.pred adds, 0");
+    block.add(op.getAccumulate() ? "mov.pred adds, -1" : "mov.pred adds, 0");
     for (int64_t product = 0; product < products; ++product) {
-      if (product == 1)
+      if (product == 1 && !op.getAccumulate())
         block.add("mov.pred adds, -1");
       std::string from = isStored ? "[" + left[product] + "]" : left[product];
       block.add(("tcgen05.mma.cta_group::1.kind::f16 " + Twine(to) + ", " +
                  from + ", " + right[product] + ", " + descriptor + ", adds")
                     .str());
     }
-    Value barrier = LLVM::PtrToIntOp::create(
-        rewriter, loc, rewriter.getI32Type(),
-        mbarrierAddress(index, adaptor.getBarrier().front(),
-                        adaptor.getWarpgroup().front()));
-    block.add("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::"
-              "cluster.b64 [" +
-              block.use(barrier).front() + "]");
+    if (op.getBarrier()) {
+      Value barrier = LLVM::PtrToIntOp::create(
+          rewriter, loc, rewriter.getI32Type(),
+          mbarrierAddress(index, adaptor.getBarrier().front(),
+                          adaptor.getWarpgroup().front()));
+      block.add("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::"
+                "cluster.b64 [" +
+                block.use(barrier).front() + "]");
+    }
     block.create();
   }
 
@@ -279,16 +298,21 @@ struct StoreTensorLowering : TileOpLowering<StoreTensorOp> {
             .use(addressOfWarp(index, type, adaptor.getTile().front(),
                                adaptor.getWarpgroup().front()))
             .front();
-    ValueRange registers = adaptor.getSource();
+    // An accumulator is f32, an operand pairs of 16 bits.
+    bool isSum = type.getElementType().isF32();
+    int64_t perRegister = isSum ? 1 : 2;
+    std::string shape = isSum ? "16x256b" : "16x128b";
+    SmallVector<Value> registers = getBits(rewriter, loc, adaptor.getSource());
     size_t next = 0;
     for (int64_t row = 0; row < 2; ++row)
       for (int64_t column = 0; column < type.getCols();) {
         int64_t columns = columnsAtOnce(type.getCols() - column);
-        int64_t count = columns / 4; // pairs of two rows
-        block.add("tcgen05.st.sync.aligned.16x128b.x" +
-                  std::to_string(columns / 8) + ".b32 " +
-                  bracket(address, row, column / 2) + ", " +
-                  PtxBlock::list(block.use(registers.slice(next, count))));
+        int64_t count = columns / 2 / perRegister; // of two rows
+        block.add(
+            "tcgen05.st.sync.aligned." + shape + ".x" +
+            std::to_string(columns / 8) + ".b32 " +
+            bracket(address, row, column / perRegister) + ", " +
+            PtxBlock::list(block.use(ArrayRef(registers).slice(next, count))));
         next += count;
         column += columns;
       }
@@ -296,6 +320,17 @@ struct StoreTensorLowering : TileOpLowering<StoreTensorOp> {
     block.create();
     rewriter.eraseOp(op);
     return success();
+  }
+
+private:
+  static SmallVector<Value> getBits(OpBuilder &builder, Location loc,
+                                    ValueRange values) {
+    Type bits = builder.getI32Type();
+    return llvm::map_to_vector(values, [&](Value value) -> Value {
+      return value.getType().isF32()
+                 ? LLVM::BitcastOp::create(builder, loc, bits, value)
+                 : value;
+    });
   }
 };
 
@@ -352,7 +387,7 @@ private:
 
 void attn::tile::populateTcgen05Patterns(TypeConverter &converter,
                                          RewritePatternSet &patterns) {
-  patterns.add<AllocTensorsLowering, FreeTensorsLowering, StoreTensorLowering,
-               MmaTensorLowering, LoadTensorLowering>(converter,
-                                                      patterns.getContext());
+  patterns.add<AllocTensorsLowering, FreeTensorsLowering, NarrowTensorLowering,
+               StoreTensorLowering, MmaTensorLowering, LoadTensorLowering>(
+      converter, patterns.getContext());
 }

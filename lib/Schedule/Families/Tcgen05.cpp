@@ -49,8 +49,6 @@ std::string Tcgen05::findObstacle(const AttentionProblem &problem,
   if (std::string missing = findMissingInstruction(facts.id, problem, target);
       !missing.empty())
     return missing;
-  if (problem.pass == AttentionPass::Backward)
-    return "mma=tcgen05 is not supported in a backward";
   if (getSizeBytes(problem.elementType) != 2)
     return "mma=tcgen05 is supported for f16 and bf16 only, got " +
            std::string(getName(problem.elementType));

@@ -78,12 +78,22 @@ static LogicalResult verifyFragment(Operation *op, const char *name,
                            << ", got " << fragment;
 }
 
+LogicalResult NarrowTensorOp::verify() {
+  TensorTileType tile = getTile().getType(), result = getResult().getType();
+  if (tile.getElementType().isF32() && !result.getElementType().isF32() &&
+      tile.getShape() == result.getShape())
+    return success();
+  return emitOpError() << "expected an f32 tile as one of f16 or bf16 of its "
+                          "shape, got "
+                       << tile << " and " << result;
+}
+
 LogicalResult StoreTensorOp::verify() {
   TensorTileType tile = getTile().getType();
-  if (tile.getElementType().isF32())
-    return emitOpError() << "expected a tile of f16 or bf16, got " << tile;
   return verifyFragment(*this, "the source", getSource().getType(), tile,
-                        FragmentLayout::OperandA);
+                        tile.getElementType().isF32()
+                            ? FragmentLayout::Accumulator
+                            : FragmentLayout::OperandA);
 }
 
 LogicalResult LoadTensorOp::verify() {
@@ -126,6 +136,8 @@ LogicalResult MmaTensorOp::verify() {
     return emitOpError() << "expected a and b to have one depth, a multiple of "
                             "16, got "
                          << depth << " and " << depthOfB;
+  if (!getBarrier())
+    return success();
   if (MbarrierType barrier = getBarrier().getType();
       barrier.getStages() != tile.getWarpgroups() || barrier.getArrivals() != 1)
     return emitOpError() << "expected a barrier of one arrival for each of "

@@ -393,10 +393,8 @@ void Specializer::buildConsumer() {
     convertLoop(loop, number);
   if (tiles)
     tiles.getBody()->getTerminator()->setOperand(0, number);
-  if (family.facts.tensorColumns) {
-    builder.setInsertionPointToEnd(warpgroup.getParentBlock());
-    products.free(builder, kernel.getLoc());
-  }
+  if (family.facts.tensorColumns)
+    products.finish(builder, warpgroup);
   if (clusterCtas > 1) {
     // Until here others may arrive at the barriers of this CTA.
     builder.setInsertionPointToEnd(warpgroup.getParentBlock());

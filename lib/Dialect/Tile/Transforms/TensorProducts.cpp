@@ -6,6 +6,8 @@
 
 #include "TensorProducts.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
+
 using namespace mlir;
 using namespace attn::tile;
 
@@ -17,18 +19,90 @@ static FragmentType getStoredOperand(MmaOp op) {
                                                            : FragmentType();
 }
 
+/// The number of the value that the loop carries if the product only adds to
+/// it, from one step to the next.
+static std::optional<unsigned> getSumNumber(MmaOp op) {
+  auto loop = cast<scf::ForOp>(op->getParentOp());
+  auto acc = dyn_cast<BlockArgument>(op.getAcc());
+  if (!acc || acc.getOwner() != loop.getBody() || !acc.hasOneUse() ||
+      !op.getResult().hasOneUse())
+    return std::nullopt;
+  unsigned number = acc.getArgNumber() - loop.getNumInductionVars();
+  OpOperand &use = *op.getResult().use_begin();
+  if (use.getOwner() != loop.getBody()->getTerminator() ||
+      use.getOperandNumber() != number)
+    return std::nullopt;
+  return number;
+}
+
+static TensorTileType getTile(FragmentType type) {
+  return TensorTileType::get(type.getContext(), type.getShape(),
+                             type.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles and barriers
+//===----------------------------------------------------------------------===//
+
+/// What a product stores is computed from those before: when it is stored, the
+/// warps have read them. It takes the place of the first of its size, and needs
+/// no columns of its own. Of the last of `ops`.
+std::optional<unsigned> TensorProducts::findPlace(ArrayRef<MmaOp> ops) {
+  MmaOp op = ops.back();
+  BackwardSliceOptions options;
+  options.omitBlockArguments = true;
+  options.inclusive = true;
+  SetVector<Operation *> before;
+  if (failed(getBackwardSlice(op.getA(), &before, options)))
+    return std::nullopt;
+  for (auto [number, product] : llvm::enumerate(products)) {
+    auto isTaken = [&](const Product &other) { return other.place == number; };
+    MmaOp other = ops[number];
+    if (!product.isSum && llvm::none_of(products, isTaken) &&
+        before.contains(other) &&
+        other.getResult().getType().getShape() ==
+            getStoredOperand(op).getShape())
+      return number;
+  }
+  return std::nullopt;
+}
+
+void TensorProducts::describe(ArrayRef<MmaOp> ops) {
+  for (auto [number, op] : llvm::enumerate(ops)) {
+    Product product;
+    product.stored = getStoredOperand(op);
+    product.isSum = getSumNumber(op).has_value();
+    if (product.stored)
+      product.place = findPlace(ops.take_front(number + 1));
+    products.push_back(product);
+  }
+  chooseMeetings();
+}
+
+/// The warps meet before a product of what they have stored. That is once in
+/// each step, between what they read of a product and the next one of its tile:
+/// the others need no meeting of their own.
+void TensorProducts::chooseMeetings() {
+  bool haveMet = false;
+  for (Product &product : products) {
+    // A sum adds to what they have stored before the loop.
+    product.meets = product.stored || (product.isSum && !haveMet);
+    haveMet |= product.meets;
+  }
+  if (!haveMet)
+    products.front().meets = true;
+}
+
 LogicalResult TensorProducts::create(OpBuilder &builder, KernelOp kernel,
                                      scf::ForOp loop,
                                      SmallVectorImpl<Value> &barriers) {
   Location loc = kernel.getLoc();
-  auto getTile = [](FragmentType type) -> Type {
-    return TensorTileType::get(type.getContext(), type.getShape(),
-                               type.getElementType());
-  };
+  SmallVector<MmaOp> ops(loop.getOps<MmaOp>());
+  describe(ops);
   SmallVector<Type> types;
-  for (MmaOp op : loop.getOps<MmaOp>()) {
-    if (FragmentType operand = getStoredOperand(op))
-      types.push_back(getTile(operand));
+  for (auto [op, product] : llvm::zip_equal(ops, products)) {
+    if (product.stored && !product.place)
+      types.push_back(getTile(product.stored));
     types.push_back(getTile(op.getResult().getType()));
   }
   if (int64_t columns = TensorTileType::getAllocation(types);
@@ -40,66 +114,141 @@ LogicalResult TensorProducts::create(OpBuilder &builder, KernelOp kernel,
   alloc = AllocTensorsOp::create(builder, loc, types, /*offset=*/IntegerAttr());
   int64_t groups = cast<TensorTileType>(types.front()).getWarpgroups();
   unsigned next = 0;
-  for (MmaOp op : loop.getOps<MmaOp>()) {
-    Product product;
-    if (getStoredOperand(op))
+  for (auto [number, product] : llvm::enumerate(products)) {
+    if (product.stored && !product.place)
       product.operand = alloc.getResult(next++);
     product.tile = alloc.getResult(next++);
+    // The last sum's barrier is that of all before it.
+    if (product.isSum && llvm::any_of(ArrayRef(products).drop_front(number + 1),
+                                      [](const Product &p) { return p.isSum; }))
+      continue;
     product.barrier = AllocMbarrierOp::create(
         builder, loc, MbarrierType::get(builder.getContext(), groups, 1),
         /*offset=*/IntegerAttr());
     barriers.push_back(product.barrier);
-    products.push_back(product);
   }
-  chooseMeetings();
   return success();
 }
 
-/// The warps meet before a product of what they have stored. That is once in
-/// each step, between what they read of a product and the next one of its tile:
-/// the others need no meeting of their own.
-void TensorProducts::chooseMeetings() {
-  for (Product &product : products)
-    product.meets = static_cast<bool>(product.operand);
-  if (llvm::none_of(products, [](const Product &p) { return p.meets; }))
-    products.front().meets = true;
-}
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
 
 static bool isZero(Value fragment) {
   auto fill = fragment.getDefiningOp<FillOp>();
   return fill && fill.getValue().isZero();
 }
 
-/// The sum stays in registers: what is rescaled there need not go to tensor
-/// memory and back.
-void TensorProducts::convert(OpBuilder &builder, MmaOp op,
-                             const Product &product, Value warpgroup,
-                             Value parity) {
+Value TensorProducts::storeOperand(OpBuilder &builder, Value fragment,
+                                   const Product &product, Value warpgroup) {
+  Location loc = fragment.getLoc();
+  Value tile = product.operand;
+  if (product.place)
+    tile = NarrowTensorOp::create(builder, loc, getTile(product.stored),
+                                  products[*product.place].tile, warpgroup);
+  StoreTensorOp::create(builder, loc, fragment, tile, warpgroup);
+  return tile;
+}
+
+/// Moves a product of tiles, and what waits for them, to right behind the one
+/// before it, whose wait that is.
+static void startEarly(MmaTensorOp product, MbarrierWaitOp waitBefore) {
+  SmallVector<Operation *> moved = {product};
+  for (Operation *op = product->getPrevNode();
+       isa<MbarrierWaitOp, StageOp>(op) && op != waitBefore;
+       op = op->getPrevNode())
+    moved.push_back(op);
+  for (Operation *op : llvm::reverse(moved))
+    op->moveBefore(waitBefore);
+}
+
+/// Moves the wait for a sum to the end of the step, and behind it what gives
+/// stages back that the product reads.
+static void waitLate(MbarrierWaitOp wait) {
+  Operation *end = wait->getBlock()->getTerminator();
+  SmallVector<Operation *> moved = {wait};
+  for (Operation *op = wait->getNextNode(); op != end; op = op->getNextNode())
+    if (isa<SyncWarpOp, MbarrierArriveOp>(op))
+      moved.push_back(op);
+  for (Operation *op : moved)
+    op->moveBefore(end);
+}
+
+/// A sum that only products change stays in tensor memory. One that is rescaled
+/// stays in registers, and need not go to tensor memory and back. Returns the
+/// wait for the product. `waitBefore` is that for the one before it in the
+/// step, if that is of tiles.
+MbarrierWaitOp TensorProducts::convert(OpBuilder &builder, MmaOp op,
+                                       const Product &product, Value warpgroup,
+                                       Value parity,
+                                       MbarrierWaitOp waitBefore) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(op);
   Location loc = op.getLoc();
   Value a = op.getA();
-  if (product.operand) {
-    StoreTensorOp::create(builder, loc, a, product.operand, warpgroup);
-    a = product.operand;
-  }
-  MmaTensorOp::create(builder, loc, a, op.getB(), op.getTransposeB(),
-                      product.tile, warpgroup, product.barrier, product.meets);
-  MbarrierWaitOp::create(builder, loc, product.barrier, warpgroup, parity);
-  Value result = LoadTensorOp::create(
-      builder, loc, op.getResult().getType(), product.tile, warpgroup,
-      isZero(op.getAcc()) ? Value() : op.getAcc());
+  if (product.stored)
+    a = storeOperand(builder, a, product, warpgroup);
+  auto start = MmaTensorOp::create(
+      builder, loc, a, op.getB(), op.getTransposeB(), product.tile, warpgroup,
+      product.barrier, product.isSum, product.meets);
+  MbarrierWaitOp wait;
+  if (product.barrier)
+    wait = MbarrierWaitOp::create(builder, loc, product.barrier, warpgroup,
+                                  parity);
+  Value result = op.getAcc();
+  if (!product.isSum)
+    result = LoadTensorOp::create(builder, loc, op.getResult().getType(),
+                                  product.tile, warpgroup,
+                                  isZero(op.getAcc()) ? Value() : op.getAcc());
   op.getResult().replaceAllUsesWith(result);
   op.erase();
+  if (waitBefore)
+    startEarly(start, waitBefore);
+  if (product.isSum && wait)
+    waitLate(wait);
+  return wait;
 }
 
 void TensorProducts::convert(OpBuilder &builder, scf::ForOp loop,
                              Value warpgroup, Value parity) {
   SmallVector<MmaOp> ops(loop.getOps<MmaOp>());
+  sums.clear();
+  for (auto [op, product] : llvm::zip_equal(ops, products)) {
+    if (!product.isSum)
+      continue;
+    unsigned number = *getSumNumber(op);
+    sums.push_back({product.tile, number});
+    if (last)
+      continue;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(loop);
+    StoreTensorOp::create(builder, op.getLoc(), loop.getInitArgs()[number],
+                          product.tile, warpgroup);
+  }
+  MbarrierWaitOp wait;
   for (auto [op, product] : llvm::zip_equal(ops, products))
-    convert(builder, op, product, warpgroup, parity);
+    wait = convert(builder, op, product, warpgroup, parity,
+                   product.meets ? MbarrierWaitOp() : wait);
+  last = loop;
 }
 
-void TensorProducts::free(OpBuilder &builder, Location loc) {
-  FreeTensorsOp::create(builder, loc, alloc.getTiles());
+void TensorProducts::finish(OpBuilder &builder, Value warpgroup) {
+  for (auto [tile, number] : sums) {
+    // One sum at a time is in registers.
+    Value result = last.getResult(number);
+    if (result.use_empty())
+      continue;
+    Block *block = last->getBlock();
+    Operation *reader = block->getTerminator();
+    for (Operation *user : result.getUsers())
+      if (Operation *op = block->findAncestorOpInBlock(*user);
+          op->isBeforeInBlock(reader))
+        reader = op;
+    builder.setInsertionPoint(reader);
+    Value sum = LoadTensorOp::create(builder, last.getLoc(), result.getType(),
+                                     tile, warpgroup, /*acc=*/Value());
+    result.replaceAllUsesWith(sum);
+  }
+  builder.setInsertionPointToEnd(warpgroup.getParentBlock());
+  FreeTensorsOp::create(builder, alloc.getLoc(), alloc.getTiles());
 }

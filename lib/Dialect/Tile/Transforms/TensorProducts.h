@@ -17,6 +17,8 @@
 
 #include "mlir/IR/Builders.h"
 
+#include <optional>
+
 namespace attn::tile {
 
 class TensorProducts {
@@ -31,21 +33,35 @@ public:
   /// its step completes them.
   void convert(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
                mlir::Value warpgroup, mlir::Value parity);
-  /// Gives the tiles back.
-  void free(mlir::OpBuilder &builder, mlir::Location loc);
+  /// Reads the sums behind the last loop, and gives the tiles back at the end
+  /// of the warpgroup's role.
+  void finish(mlir::OpBuilder &builder, mlir::Value warpgroup);
 
 private:
   struct Product {
-    mlir::Value operand; ///< where A goes; null if it is in shared memory
-    mlir::Value tile, barrier;
+    mlir::Value tile;
+    mlir::Value barrier; ///< null if a later product's says it
+    FragmentType stored; ///< A, if it is a fragment
+    /// Where it goes: the tile of that product, or one of its own.
+    std::optional<unsigned> place;
+    mlir::Value operand;
+    bool isSum = false; ///< over the steps of all loops, in its tile
     bool meets = false; ///< the warps meet before it
   };
+  std::optional<unsigned> findPlace(llvm::ArrayRef<MmaOp> ops);
+  void describe(llvm::ArrayRef<MmaOp> ops);
   void chooseMeetings();
-  void convert(mlir::OpBuilder &builder, MmaOp op, const Product &product,
-               mlir::Value warpgroup, mlir::Value parity);
+  mlir::Value storeOperand(mlir::OpBuilder &builder, mlir::Value fragment,
+                           const Product &product, mlir::Value warpgroup);
+  MbarrierWaitOp convert(mlir::OpBuilder &builder, MmaOp op,
+                         const Product &product, mlir::Value warpgroup,
+                         mlir::Value parity, MbarrierWaitOp waitBefore);
 
   AllocTensorsOp alloc;
   mlir::SmallVector<Product> products;
+  mlir::scf::ForOp last; ///< of the loops that are converted
+  /// Of the sums, with the numbers of `last`'s results.
+  mlir::SmallVector<std::pair<mlir::Value, unsigned>> sums;
 };
 
 } // namespace attn::tile

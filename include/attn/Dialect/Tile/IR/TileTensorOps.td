@@ -87,11 +87,31 @@ def FreeTensorsOp : AttnTile_TensorOp<"free_tensors"> {
   let hasVerifier = 1;
 }
 
+def NarrowTensorOp : AttnTile_Op<"narrow_tensor", [Pure]> {
+  let summary = "the place of a product as one for an operand of its size";
+  let description = [{
+    The first half of a warpgroup's columns of `tile`, for as many elements of 16
+    bits. What is stored there takes the place of what the warps have read.
+
+    Example:
+    ```mlir
+    %p = attn_tile.narrow_tensor %s[%warpgroup]
+        : !attn_tile.tensor<256x64xf32> -> !attn_tile.tensor<256x64xf16>
+    ```
+  }];
+  let arguments = (ins AttnTile_Tensor:$tile, Index:$warpgroup);
+  let results = (outs AttnTile_Tensor:$result);
+  let assemblyFormat = [{
+    $tile `[` $warpgroup `]` attr-dict `:` type($tile) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def StoreTensorOp : AttnTile_TensorOp<"store_tensor"> {
-  let summary = "write an operand to tensor memory";
+  let summary = "write a fragment to tensor memory";
   let description = [{
     Each warp writes its rows; they are there when the op is done. A product of the
-    warpgroup may read them.
+    warpgroup may read an operand there, or add to an accumulator.
 
     Example:
     ```mlir
@@ -109,12 +129,13 @@ def StoreTensorOp : AttnTile_TensorOp<"store_tensor"> {
 }
 
 def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
-  let summary = "start tile = a * b on tensor cores";
+  let summary = "start tile = a * b, or tile += a * b, on tensor cores";
   let description = [{
     One thread of the warpgroup starts the product of its 128 rows of `a`, which is
     in shared or tensor memory, and `b`, which is [k, n] in shared memory or with
-    `transpose_b` [n, k]. When it is complete, it arrives at the barrier of the
-    warpgroup (PTX ISA, tcgen05.mma, tcgen05.commit). With `meet` the warps of the
+    `transpose_b` [n, k]; with `accumulate` it is added to what the tile holds. When it is complete, it arrives at the barrier of the
+    warpgroup (PTX ISA, tcgen05.mma, tcgen05.commit); so are then all products that the
+    thread has started before, which may have no barrier. With `meet` the warps of the
     warpgroup meet before, so that what they have read and written in tensor memory
     comes first: without, they have met since.
 
@@ -129,10 +150,12 @@ def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
   let arguments = (ins AnyTypeOf<[AttnTile_Shared, AttnTile_Tensor]>:$a,
                        AttnTile_Shared:$b, UnitAttr:$transpose_b,
                        AttnTile_Tensor:$tile, Index:$warpgroup,
-                       AttnTile_Mbarrier:$barrier, UnitAttr:$meet);
+                       Optional<AttnTile_Mbarrier>:$barrier, UnitAttr:$accumulate,
+                       UnitAttr:$meet);
   let assemblyFormat = [{
-    $a `,` $b (`transpose_b` $transpose_b^)? `into` $tile `[` $warpgroup `]` `,` $barrier
-    (`meet` $meet^)? attr-dict `:` type($a) `,` type($b) `into` type($tile) `,` type($barrier)
+    $a `,` $b (`transpose_b` $transpose_b^)? `into` $tile `[` $warpgroup `]`
+    (`,` $barrier^)? (`accumulate` $accumulate^)? (`meet` $meet^)? attr-dict
+    `:` type($a) `,` type($b) `into` type($tile) (`,` type($barrier)^)?
   }];
   let hasVerifier = 1;
 }
