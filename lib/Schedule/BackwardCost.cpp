@@ -261,9 +261,9 @@ std::string KernelModel::findObstacle() const {
       return "expected " + std::string(name) +
              " to be a positive multiple of 16 in a backward, got " +
              number(size);
-  if (std::string obstacle = findMappingObstacle(); !obstacle.empty())
-    return obstacle;
   if (std::string obstacle = findFusedObstacle(); !obstacle.empty())
+    return obstacle;
+  if (std::string obstacle = findMappingObstacle(); !obstacle.empty())
     return obstacle;
   if (hasRoles() && std::max(dim, valueDim) > family.facts.maxColumns)
     return "a product of the backward has at most 256 columns, got D = " +

@@ -6,6 +6,8 @@
 
 #include "attn/Schedule/BackwardReport.h"
 
+#include "attn/Schedule/Family.h"
+
 #include "attn/Support/Format.h"
 
 #include <nlohmann/json.hpp>
@@ -32,7 +34,9 @@ std::string attn::printBackwardReport(const AttentionProblem &problem,
   text += "all      " + formatSeconds(selection.getSeconds()) + "\n";
   text += "workspace " + formatBytes(selection.workspaceBytes) + "\n";
   if (!selection.fallback.empty())
-    text += "no wgmma: " + selection.fallback + "\n";
+    text += "no " +
+            std::string(getName(getFamilies(target).front()->facts.id)) + ": " +
+            selection.fallback + "\n";
   return text;
 }
 

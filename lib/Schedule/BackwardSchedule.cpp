@@ -274,8 +274,8 @@ static int64_t getRowValueBytes(const AttentionProblem &problem,
 static Result<BackwardSelection>
 selectLargeCache(const AttentionProblem &problem, const TargetInfo &target,
                  const BackwardOverrides &given) {
-  Error error{"expected mma = \"wgmma\" or \"mma_sync\" for all kernels of a "
-              "backward, and one that the target has"};
+  Error error{"expected one mma for all kernels of a backward, \"mma_sync\" or "
+              "another that the target has"};
   std::string fallback;
   std::vector<const Family *> families = getFamilies(target);
   for (const Family *family : families) {
@@ -304,7 +304,7 @@ static std::optional<ScheduleKind> getKind(const ScheduleOverrides &given) {
   return given.has("kind") ? std::optional(schedule.kind) : std::nullopt;
 }
 
-/// Says what the target's wgmma lost to.
+/// Says what the target's best family lost to.
 static void explainFallback(BackwardSelection &small,
                             const Result<BackwardSelection> &large,
                             const TargetInfo &target) {

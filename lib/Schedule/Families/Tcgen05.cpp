@@ -55,10 +55,10 @@ std::string Tcgen05::findObstacle(const AttentionProblem &problem,
   return "";
 }
 
-/// Columns of tensor memory: for each unit S, P in 16 bits, and the product
-/// with V.
+/// Columns of tensor memory: for each unit S, whose place P takes, and the
+/// product with V.
 static int64_t getTensorColumns(const Schedule &schedule, int64_t units) {
-  return units * (schedule.tileN + schedule.tileN / 2 + schedule.tileDv);
+  return units * (schedule.tileN + schedule.tileDv);
 }
 
 void Tcgen05::checkMapping(const AttentionProblem & /*problem*/,

@@ -81,6 +81,18 @@ attn_tile.kernel @kernel(%o: !attn_tile.global<?x8x?x64xbf16>) warps(8) attribut
     %sum = attn_tile.load_tensor %t[%g] acc(%f : !attn_tile.fragment<256x64xf32, accumulator>)
         : !scores -> !attn_tile.fragment<256x64xf32, accumulator>
     attn_tile.store %sum, %o[%c0, %c0, %c0] : !attn_tile.fragment<256x64xf32, accumulator>, !attn_tile.global<?x8x?x64xbf16>
+    // Scores as the weights' place: of a warpgroup's 64 columns the first 32. A sum is stored as it is read, and added to without a
+    // commit of its own.
+    // CHECK: arith.muli %{{.*}}, %c32_i32
+    %place = attn_tile.narrow_tensor %s[%g] : !scores -> !weights
+    // CHECK: tcgen05.st.sync.aligned.16x256b.x8.b32 [$0+0], {$1,
+    // CHECK-SAME: tcgen05.st.sync.aligned.16x256b.x8.b32 [$0+1048576], {$33,
+    attn_tile.store_tensor %sum to %t[%g] : !attn_tile.fragment<256x64xf32, accumulator> to !scores
+    // CHECK: llvm.inline_asm has_side_effects
+    // CHECK-SAME: mov.pred adds, -1;
+    // CHECK-SAME: tcgen05.mma.cta_group::1.kind::f16 [$0], [$2], $6, $1, adds;
+    // CHECK-NOT: tcgen05.commit
+    attn_tile.mma_tensor %place, %kt into %t[%g] accumulate meet : !weights, !keys into !scores
     // CHECK: nvvm.barrier id = %c7_i32 number_of_threads = %c256_i32
     // CHECK: scf.if
     // CHECK: nvvm.tcgen05.dealloc %{{.*}}, %[[COLUMNS]]

@@ -48,6 +48,35 @@ TEST(BackwardSchedule, HeadDims) {
   }
 }
 
+/// Sums are in tensor memory: S, dP and the gradients of 128 rows for each
+/// warpgroup, 512 columns in all.
+TEST(BackwardSchedule, TensorMemory) {
+  const std::string sizes = "B=2 H=16 M=8192 N=8192 ";
+  auto getTiles = [](const BackwardSelection &selection) {
+    std::vector<int64_t> staying;
+    for (const BackwardChoice &choice : selection.kernels) {
+      EXPECT_EQ(choice.schedule.mma, MmaFamily::Tcgen05);
+      bool keysStay = choice.kernel != BackwardKernel::QueryGradient;
+      staying.push_back(keysStay ? choice.schedule.tileN
+                                 : choice.schedule.tileM);
+    }
+    return staying;
+  };
+  BackwardSelection narrow = select(sizes + "D=64", "sm_100a", "", false);
+  EXPECT_EQ(getNames(narrow), (Names{"dq", "dkv"}));
+  EXPECT_EQ(getTiles(narrow), (std::vector<int64_t>{256, 256}));
+  // A gradient of 256 columns leaves room for one warpgroup.
+  BackwardSelection wide = select(sizes + "D=256", "sm_100a");
+  EXPECT_EQ(getNames(wide), (Names{"dq", "dk", "dv"}));
+  EXPECT_EQ(getTiles(wide), (std::vector<int64_t>{128, 128, 128}));
+  EXPECT_FALSE(wide.maySpill());
+  BackwardSelection wider =
+      select(sizes + "D=264", "sm_100a", "kind=large_cache");
+  EXPECT_EQ(wider.kernels.front().schedule.mma, MmaFamily::MmaSync);
+  EXPECT_EQ(wider.fallback,
+            "dq: it needs 800 columns of tensor memory, there are 512");
+}
+
 /// One kernel for all gradients where that is predicted to be clearly faster
 /// and its bits may differ from run to run.
 TEST(BackwardSchedule, Fused) {
@@ -85,6 +114,9 @@ TEST(BackwardSchedule, FusedErrors) {
             std::string::npos);
   EXPECT_NE(fails("D=128", "sm_80", "fused=1", false)
                 .find("expected mma = \"wgmma\" with fused, got \"mma_sync\""),
+            std::string::npos);
+  EXPECT_NE(fails("D=128", "sm_100a", "fused=1", false)
+                .find("expected mma = \"wgmma\" with fused, got \"tcgen05\""),
             std::string::npos);
   EXPECT_NE(fails("D=96", "sm_90a", "fused=1 tile_m=32", false)
                 .find("of a fused kernel, got D = 96 and tile_m = 32"),

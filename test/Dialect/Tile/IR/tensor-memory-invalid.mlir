@@ -47,7 +47,7 @@ attn_tile.kernel @part() warps(4) {
 
 attn_tile.kernel @store_f32(%f: !attn_tile.fragment<128x64xf32, operand_a>, %g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
-  // expected-error @below {{expected a tile of f16 or bf16, got '!attn_tile.tensor<128x64xf32>'}}
+  // expected-error @below {{expected the source to be '!attn_tile.fragment<128x64xf32, accumulator>', got '!attn_tile.fragment<128x64xf32, operand_a>'}}
   attn_tile.store_tensor %f to %t[%g] : !attn_tile.fragment<128x64xf32, operand_a> to !attn_tile.tensor<128x64xf32>
   attn_tile.return
 }
@@ -58,6 +58,15 @@ attn_tile.kernel @store_other(%f: !attn_tile.fragment<128x32xf16, operand_a>, %g
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf16>
   // expected-error @below {{expected the source to be '!attn_tile.fragment<128x64xf16, operand_a>', got '!attn_tile.fragment<128x32xf16, operand_a>'}}
   attn_tile.store_tensor %f to %t[%g] : !attn_tile.fragment<128x32xf16, operand_a> to !attn_tile.tensor<128x64xf16>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @narrow_other(%g: index) warps(4) {
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+  // expected-error @below {{expected an f32 tile as one of f16 or bf16 of its shape, got '!attn_tile.tensor<128x64xf32>' and '!attn_tile.tensor<128x32xf16>'}}
+  %p = attn_tile.narrow_tensor %t[%g] : !attn_tile.tensor<128x64xf32> -> !attn_tile.tensor<128x32xf16>
   attn_tile.return
 }
 

@@ -11,7 +11,7 @@ attn_tile.kernel @products() warps(8) {
   attn_tile.roles producer(24) {
   } consumer(240) {
   ^bb0(%g: index):
-    // CHECK: attn_tile.mma_tensor %{{.*}}, %{{.*}} transpose_b into %[[TILES]]#0[%[[G:.*]]], %[[DONE:.*]] : !attn_tile.shared<256x128xbf16, swizzle = 128>, <64x128xbf16, swizzle = 128> into <256x64xf32>, <2, arrivals = 1>
+    // CHECK: attn_tile.mma_tensor %{{.*}}, %{{.*}} transpose_b into %[[TILES]]#0[%[[G:.*]]], %[[DONE:.*]] : !attn_tile.shared<256x128xbf16, swizzle = 128>, <64x128xbf16, swizzle = 128> into <256x64xf32>, !attn_tile.mbarrier<2, arrivals = 1>
     attn_tile.mma_tensor %q, %k transpose_b into %s[%g], %done
         : !attn_tile.shared<256x128xbf16, swizzle = 128>, !attn_tile.shared<64x128xbf16, swizzle = 128>
           into !attn_tile.tensor<256x64xf32>, !attn_tile.mbarrier<2, arrivals = 1>
@@ -26,7 +26,15 @@ attn_tile.kernel @products() warps(8) {
     attn_tile.mma_tensor %p, %k into %o[%g], %done meet
         : !attn_tile.tensor<256x64xbf16>, !attn_tile.shared<64x128xbf16, swizzle = 128>
           into !attn_tile.tensor<256x128xf32>, !attn_tile.mbarrier<2, arrivals = 1>
+    // In the place of S, added to what is there; a later product's barrier is this one's, too.
+    // CHECK: %[[P:.*]] = attn_tile.narrow_tensor %[[TILES]]#0[%[[G]]] : <256x64xf32> -> <256x64xbf16>
+    %w = attn_tile.narrow_tensor %s[%g] : !attn_tile.tensor<256x64xf32> -> !attn_tile.tensor<256x64xbf16>
     %zero = attn_tile.fill 0.0 : !attn_tile.fragment<256x128xf32, accumulator>
+    // CHECK: attn_tile.store_tensor %{{.*}} to %[[TILES]]#2[%[[G]]] : <256x128xf32, accumulator> to <256x128xf32>
+    attn_tile.store_tensor %zero to %o[%g] : !attn_tile.fragment<256x128xf32, accumulator> to !attn_tile.tensor<256x128xf32>
+    // CHECK: attn_tile.mma_tensor %[[P]], %{{.*}} into %[[TILES]]#2[%[[G]]] accumulate meet : !attn_tile.tensor<256x64xbf16>, <64x128xbf16, swizzle = 128> into <256x128xf32>{{$}}
+    attn_tile.mma_tensor %w, %k into %o[%g] accumulate meet
+        : !attn_tile.tensor<256x64xbf16>, !attn_tile.shared<64x128xbf16, swizzle = 128> into !attn_tile.tensor<256x128xf32>
     // CHECK: attn_tile.load_tensor %[[TILES]]#2[%[[G]]] acc(%{{.*}} : !attn_tile.fragment<256x128xf32, accumulator>)
     %sum = attn_tile.load_tensor %o[%g] acc(%zero : !attn_tile.fragment<256x128xf32, accumulator>)
         : !attn_tile.tensor<256x128xf32> -> !attn_tile.fragment<256x128xf32, accumulator>
