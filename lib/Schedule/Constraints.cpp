@@ -397,24 +397,25 @@ void Checker::checkPages(const std::string &name, int64_t page,
 }
 
 void Checker::checkFeatures() {
-  auto require = [&](bool isSupported, bool isUsed, const char *what) {
+  auto require = [&](bool isSupported, bool isUsed, const std::string &what) {
     if (isUsed && !isSupported)
-      reject("feature", std::string("the code generator has no ") + what);
+      reject("feature", "the code generator has no " + what);
   };
+  std::string kernels = std::string(getName(schedule.mma)) + " kernels";
   bool isDvSplit = schedule.kind != ScheduleKind::SmallCache &&
                    schedule.clusterD == 1 &&
                    schedule.tileDv < getPaddedValueDim(problem);
   bool hasRoles = family.hasRoles();
-  require(features.wgmma, hasRoles, "wgmma kernels");
+  require(features.wgmma, hasRoles, kernels);
   require(features.sharedRows, hasRoles && schedule.warps * 16 > schedule.tileM,
           "warpgroups that share rows");
   require(features.wgmmaSlices,
           hasRoles && (isDvSplit || schedule.kind == ScheduleKind::SmallCache),
-          "wgmma kernels for slices of a head dim");
+          kernels + " for slices of a head dim");
   require(features.wgmmaWideOutputs,
           hasRoles && schedule.kind != ScheduleKind::SmallCache &&
               schedule.tileDv > family.facts.maxColumns,
-          "wgmma kernels for more than 256 columns of V");
+          kernels + " for more than 256 columns of V");
   require(features.tf32,
           problem.elementType == ElementType::F32 &&
               schedule.mma != MmaFamily::None,

@@ -281,6 +281,75 @@ int64_t columnsAtOnce(int64_t left) {
   return columns;
 }
 
+/// Registers of two rows of `columns` columns, of f32 or of pairs of 16 bits.
+int64_t countRegisters(TensorTileType type, int64_t columns) {
+  return columns / (type.getElementType().isF32() ? 2 : 4);
+}
+
+/// Calls `visit(row block, column, columns, first register)` for the parts of a
+/// warp's rows, in the order of its registers.
+void forEachPart(TensorTileType type,
+                 function_ref<void(int64_t, int64_t, int64_t, size_t)> visit) {
+  size_t next = 0;
+  for (int64_t row = 0; row < 2; ++row)
+    for (int64_t column = 0; column < type.getCols();) {
+      int64_t columns = columnsAtOnce(type.getCols() - column);
+      visit(row, column, columns, next);
+      next += countRegisters(type, columns);
+      column += columns;
+    }
+}
+
+/// The instruction that moves `columns` columns of 16 rows: an accumulator's
+/// f32, or an operand's pairs of 16 bits.
+std::string getMove(const char *name, TensorTileType type, int64_t columns) {
+  std::string shape = type.getElementType().isF32() ? "16x256b" : "16x128b";
+  return "tcgen05." + std::string(name) + ".sync.aligned." + shape + ".x" +
+         std::to_string(columns / 8) + ".b32 ";
+}
+
+/// Adds the text that stores `registers`.
+void addStore(PtxBlock &block, const std::string &address, TensorTileType type,
+              int64_t row, int64_t column, int64_t columns,
+              ArrayRef<Value> registers) {
+  int64_t cell = column * type.getElementType().getIntOrFloatBitWidth() / 32;
+  block.add(getMove("st", type, columns) + bracket(address, row, cell) + ", " +
+            PtxBlock::list(block.use(registers)));
+}
+
+void addStoreWait(PtxBlock &block) {
+  block.add("tcgen05.wait::st.sync.aligned");
+}
+
+SmallVector<Value> getBits(OpBuilder &builder, Location loc,
+                           ValueRange values) {
+  Type bits = builder.getI32Type();
+  return llvm::map_to_vector(values, [&](Value value) -> Value {
+    return value.getType().isF32()
+               ? LLVM::BitcastOp::create(builder, loc, bits, value)
+               : value;
+  });
+}
+
+/// Loads part of an accumulator, and waits for it.
+SmallVector<Value> load(OpBuilder &builder, Location loc, TensorTileType type,
+                        Value address, int64_t row, int64_t column,
+                        int64_t columns) {
+  int64_t count = countRegisters(type, columns);
+  PtxBlock block(builder, loc, builder.getF32Type(), count);
+  std::string from = bracket(block.use(address).front(), row, column);
+  SmallVector<std::string> bits = block.declare("bits", count);
+  block.add(getMove("ld", type, columns) + PtxBlock::list(bits) + ", " + from);
+  block.add("tcgen05.wait::ld.sync.aligned");
+  for (auto [to, value] : llvm::zip_equal(block.results(0, count), bits))
+    block.add(("mov.b32 " + Twine(to) + ", " + value).str());
+  return block.create();
+}
+
+bool hasAllRows(TensorTileType type, int64_t warps) {
+  return type.getRows() * 4 == warps * TensorTileType::kLanes;
+}
+
 struct StoreTensorLowering : TileOpLowering<StoreTensorOp> {
   using TileOpLowering::TileOpLowering;
 
@@ -289,48 +358,25 @@ struct StoreTensorLowering : TileOpLowering<StoreTensorOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     TensorTileType type = op.getTile().getType();
-    if (type.getRows() * 4 != getWarps() * TensorTileType::kLanes)
+    if (!hasAllRows(type, getWarps()))
       return rewriter.notifyMatchFailure(op, "not 128 rows for a warpgroup");
     IndexBuilder index(rewriter, loc);
+    SmallVector<Value> registers = getBits(rewriter, loc, adaptor.getSource());
     PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
     std::string address =
         block
             .use(addressOfWarp(index, type, adaptor.getTile().front(),
                                adaptor.getWarpgroup().front()))
             .front();
-    // An accumulator is f32, an operand pairs of 16 bits.
-    bool isSum = type.getElementType().isF32();
-    int64_t perRegister = isSum ? 1 : 2;
-    std::string shape = isSum ? "16x256b" : "16x128b";
-    SmallVector<Value> registers = getBits(rewriter, loc, adaptor.getSource());
-    size_t next = 0;
-    for (int64_t row = 0; row < 2; ++row)
-      for (int64_t column = 0; column < type.getCols();) {
-        int64_t columns = columnsAtOnce(type.getCols() - column);
-        int64_t count = columns / 2 / perRegister; // of two rows
-        block.add(
-            "tcgen05.st.sync.aligned." + shape + ".x" +
-            std::to_string(columns / 8) + ".b32 " +
-            bracket(address, row, column / perRegister) + ", " +
-            PtxBlock::list(block.use(ArrayRef(registers).slice(next, count))));
-        next += count;
-        column += columns;
-      }
-    block.add("tcgen05.wait::st.sync.aligned");
+    forEachPart(type, [&](int64_t row, int64_t column, int64_t columns,
+                          size_t first) {
+      addStore(block, address, type, row, column, columns,
+               ArrayRef(registers).slice(first, countRegisters(type, columns)));
+    });
+    addStoreWait(block);
     block.create();
     rewriter.eraseOp(op);
     return success();
-  }
-
-private:
-  static SmallVector<Value> getBits(OpBuilder &builder, Location loc,
-                                    ValueRange values) {
-    Type bits = builder.getI32Type();
-    return llvm::map_to_vector(values, [&](Value value) -> Value {
-      return value.getType().isF32()
-                 ? LLVM::BitcastOp::create(builder, loc, bits, value)
-                 : value;
-    });
   }
 };
 
@@ -343,43 +389,62 @@ struct LoadTensorLowering : TileOpLowering<LoadTensorOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     TensorTileType type = op.getTile().getType();
-    if (type.getRows() * 4 != getWarps() * TensorTileType::kLanes)
+    if (!hasAllRows(type, getWarps()))
       return rewriter.notifyMatchFailure(op, "not 128 rows for a warpgroup");
     IndexBuilder index(rewriter, loc);
     Value address = addressOfWarp(index, type, adaptor.getTile().front(),
                                   adaptor.getWarpgroup().front());
     fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     SmallVector<Value> registers;
-    for (int64_t row = 0; row < 2; ++row)
-      for (int64_t column = 0; column < type.getCols();) {
-        int64_t columns = columnsAtOnce(type.getCols() - column);
-        for (Value value : load(rewriter, loc, address, row, column, columns)) {
-          if (op.getAcc())
-            value = arith::AddFOp::create(
-                rewriter, loc, adaptor.getAcc()[registers.size()], value);
-          registers.push_back(value);
-        }
-        column += columns;
-      }
+    forEachPart(
+        type, [&](int64_t row, int64_t column, int64_t columns, size_t) {
+          for (Value value :
+               load(rewriter, loc, type, address, row, column, columns)) {
+            if (op.getAcc())
+              value = arith::AddFOp::create(
+                  rewriter, loc, adaptor.getAcc()[registers.size()], value);
+            registers.push_back(value);
+          }
+        });
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();
   }
+};
 
-private:
-  static SmallVector<Value> load(OpBuilder &builder, Location loc,
-                                 Value address, int64_t row, int64_t column,
-                                 int64_t columns) {
-    int64_t count = columns / 2; // of two rows
-    PtxBlock block(builder, loc, builder.getF32Type(), count);
-    std::string from = bracket(block.use(address).front(), row, column);
-    SmallVector<std::string> bits = block.declare("bits", count);
-    block.add("tcgen05.ld.sync.aligned.16x256b.x" +
-              std::to_string(columns / 8) + ".b32 " + PtxBlock::list(bits) +
-              ", " + from);
-    block.add("tcgen05.wait::ld.sync.aligned");
-    for (auto [to, value] : llvm::zip_equal(block.results(0, count), bits))
-      block.add(("mov.b32 " + Twine(to) + ", " + value).str());
-    return block.create();
+/// A few columns at a time. The registers of a block of eight columns are two
+/// of row t / 4 and two of the eighth row from there.
+struct ScaleTensorLowering : TileOpLowering<ScaleTensorOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(ScaleTensorOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    TensorTileType type = op.getTile().getType();
+    if (!hasAllRows(type, getWarps()))
+      return rewriter.notifyMatchFailure(op, "not 128 rows for a warpgroup");
+    IndexBuilder index(rewriter, loc);
+    Value address = addressOfWarp(index, type, adaptor.getTile().front(),
+                                  adaptor.getWarpgroup().front());
+    fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
+    forEachPart(type, [&](int64_t row, int64_t column, int64_t columns,
+                          size_t) {
+      SmallVector<Value> values =
+          load(rewriter, loc, type, address, row, column, columns);
+      for (auto [i, value] : llvm::enumerate(values))
+        value = arith::MulFOp::create(rewriter, loc, value,
+                                      adaptor.getFactor()[2 * row + i / 2 % 2]);
+      SmallVector<Value> bits = getBits(rewriter, loc, values);
+      PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
+      addStore(block, block.use(address).front(), type, row, column, columns,
+               bits);
+      block.create();
+    });
+    PtxBlock wait(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
+    addStoreWait(wait);
+    wait.create();
+    rewriter.eraseOp(op);
+    return success();
   }
 };
 
@@ -388,6 +453,6 @@ private:
 void attn::tile::populateTcgen05Patterns(TypeConverter &converter,
                                          RewritePatternSet &patterns) {
   patterns.add<AllocTensorsLowering, FreeTensorsLowering, NarrowTensorLowering,
-               StoreTensorLowering, MmaTensorLowering, LoadTensorLowering>(
-      converter, patterns.getContext());
+               StoreTensorLowering, MmaTensorLowering, LoadTensorLowering,
+               ScaleTensorLowering>(converter, patterns.getContext());
 }

@@ -94,14 +94,16 @@ RegisterSplit Tcgen05::splitRegisters(int64_t units, int64_t registers,
   return shareRegisters(/*producer=*/units == 1 ? 56 : 24, units, registers);
 }
 
-/// 128 threads hold 128 rows of O and of S.
+/// 128 threads hold 128 rows of S, and of O if it is rescaled in each step: else
+/// it stays in tensor memory.
 RegisterUse Tcgen05::getRegisterUse(const AttentionProblem &problem,
                                     const Schedule &schedule) const {
   RegisterUse use;
   use.other = kOtherRegisters + (schedule.tileD > 128 ? kWideHeadRegisters : 0);
   if (problem.hasBias)
     use.other += schedule.tileN;
-  use.output = schedule.tileDv;
+  if (problem.hasSoftmax() && schedule.rescaleThreshold == 0)
+    use.output = schedule.tileDv;
   use.scores = schedule.tileN;
   return use;
 }

@@ -108,6 +108,18 @@ LogicalResult LoadTensorOp::verify() {
                         FragmentLayout::Accumulator);
 }
 
+LogicalResult ScaleTensorOp::verify() {
+  TensorTileType tile = getTile().getType();
+  FragmentType factor = getFactor().getType();
+  if (!tile.getElementType().isF32())
+    return emitOpError() << "expected a tile of f32, got " << tile;
+  if (factor.isRow() && factor.getRows() == tile.getRows() &&
+      factor.getElementType().isF32())
+    return success();
+  return emitOpError() << "expected an f32 for each of the " << tile.getRows()
+                       << " rows, got " << factor;
+}
+
 LogicalResult MmaTensorOp::verify() {
   TensorTileType tile = getTile().getType();
   SharedType b = getB().getType();

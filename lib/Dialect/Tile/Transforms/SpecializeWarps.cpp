@@ -148,7 +148,7 @@ LogicalResult Specializer::createChannels() {
       add(channel.read);
   }
   if (family.facts.tensorColumns &&
-      failed(products.create(builder, kernel, stream.loops.front(), barriers)))
+      failed(products.create(builder, kernel, stream.loops, barriers)))
     return failure();
   InitMbarriersOp::create(builder, kernel.getLoc(), barriers);
   if (clusterCtas > 1)

@@ -7,6 +7,7 @@
 #include "TensorProducts.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace attn::tile;
@@ -19,20 +20,60 @@ static FragmentType getStoredOperand(MmaOp op) {
                                                            : FragmentType();
 }
 
-/// The number of the value that the loop carries if the product only adds to
-/// it, from one step to the next.
-static std::optional<unsigned> getSumNumber(MmaOp op) {
+namespace {
+/// What a product adds to, where nothing else changes that but a factor that is
+/// rarely there: a value that the loop carries, from one step to the next.
+struct CarriedSum {
+  unsigned number;     ///< of the loop's values
+  scf::IfOp rescaling; ///< which gives the product's acc, or null
+  MapOp scaled;        ///< the value if its condition holds, times a row value
+
+  static std::optional<CarriedSum> match(MmaOp op);
+};
+} // namespace
+
+/// True for source * factor, of which each row has one.
+static bool isRowProduct(MapOp map) {
+  if (!map || map.getInputs().size() != 2 ||
+      !cast<FragmentType>(map.getInputs()[1].getType()).isRow())
+    return false;
+  Block &body = map.getBody().front();
+  auto product = dyn_cast<arith::MulFOp>(body.front());
+  return product && product.getLhs() == body.getArgument(0) &&
+         product.getRhs() == body.getArgument(1) &&
+         body.getTerminator()->getOperand(0) == product.getResult();
+}
+
+std::optional<CarriedSum> CarriedSum::match(MmaOp op) {
   auto loop = cast<scf::ForOp>(op->getParentOp());
-  auto acc = dyn_cast<BlockArgument>(op.getAcc());
-  if (!acc || acc.getOwner() != loop.getBody() || !acc.hasOneUse() ||
+  CarriedSum sum;
+  Value carried = op.getAcc();
+  int64_t uses = 1;
+  if (auto branch = carried.getDefiningOp<scf::IfOp>()) {
+    if (branch.getNumResults() != 1 || !carried.hasOneUse())
+      return std::nullopt;
+    sum.rescaling = branch;
+    sum.scaled = branch.thenYield().getOperand(0).getDefiningOp<MapOp>();
+    carried = branch.elseYield().getOperand(0);
+    if (!isRowProduct(sum.scaled) || !sum.scaled->hasOneUse() ||
+        sum.scaled.getInputs().front() != carried)
+      return std::nullopt;
+    uses = 2;
+  }
+  auto arg = dyn_cast<BlockArgument>(carried);
+  if (!arg || arg.getOwner() != loop.getBody() || !arg.hasNUses(uses) ||
       !op.getResult().hasOneUse())
     return std::nullopt;
-  unsigned number = acc.getArgNumber() - loop.getNumInductionVars();
+  sum.number = arg.getArgNumber() - loop.getNumInductionVars();
   OpOperand &use = *op.getResult().use_begin();
   if (use.getOwner() != loop.getBody()->getTerminator() ||
-      use.getOperandNumber() != number)
+      use.getOperandNumber() != sum.number)
     return std::nullopt;
-  return number;
+  return sum;
+}
+
+static SmallVector<MmaOp> getProducts(scf::ForOp loop) {
+  return SmallVector<MmaOp>(loop.getOps<MmaOp>());
 }
 
 static TensorTileType getTile(FragmentType type) {
@@ -67,13 +108,16 @@ std::optional<unsigned> TensorProducts::findPlace(ArrayRef<MmaOp> ops) {
   return std::nullopt;
 }
 
-void TensorProducts::describe(ArrayRef<MmaOp> ops) {
+void TensorProducts::describe(ArrayRef<scf::ForOp> loops) {
+  SmallVector<MmaOp> ops(getProducts(loops.front()));
   for (auto [number, op] : llvm::enumerate(ops)) {
     Product product;
     product.stored = getStoredOperand(op);
-    product.isSum = getSumNumber(op).has_value();
+    product.isSum = llvm::all_of(loops, [&](scf::ForOp loop) {
+      return CarriedSum::match(getProducts(loop)[number]).has_value();
+    });
     if (product.stored)
-      product.place = findPlace(ops.take_front(number + 1));
+      product.place = findPlace(ArrayRef(ops).take_front(number + 1));
     products.push_back(product);
   }
   chooseMeetings();
@@ -94,13 +138,13 @@ void TensorProducts::chooseMeetings() {
 }
 
 LogicalResult TensorProducts::create(OpBuilder &builder, KernelOp kernel,
-                                     scf::ForOp loop,
+                                     ArrayRef<scf::ForOp> loops,
                                      SmallVectorImpl<Value> &barriers) {
   Location loc = kernel.getLoc();
-  SmallVector<MmaOp> ops(loop.getOps<MmaOp>());
-  describe(ops);
+  describe(loops);
   SmallVector<Type> types;
-  for (auto [op, product] : llvm::zip_equal(ops, products)) {
+  for (auto [op, product] :
+       llvm::zip_equal(getProducts(loops.front()), products)) {
     if (product.stored && !product.place)
       types.push_back(getTile(product.stored));
     types.push_back(getTile(op.getResult().getType()));
@@ -174,8 +218,32 @@ static void waitLate(MbarrierWaitOp wait) {
     op->moveBefore(end);
 }
 
-/// A sum that only products change stays in tensor memory. One that is rescaled
-/// stays in registers, and need not go to tensor memory and back. Returns the
+/// Rescales a sum where it is, and returns the value that the loop carries.
+static Value rescale(OpBuilder &builder, const CarriedSum &sum, Value tile,
+                     Value warpgroup) {
+  scf::IfOp branch = sum.rescaling;
+  MapOp scaled = sum.scaled;
+  Value carried = scaled.getInputs()[0], factor = scaled.getInputs()[1];
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(scaled);
+  ScaleTensorOp::create(builder, scaled.getLoc(), tile, warpgroup, factor);
+  branch.thenYield()->setOperand(0, carried);
+  scaled.erase();
+  builder.setInsertionPoint(branch);
+  auto withoutResult = scf::IfOp::create(
+      builder, branch.getLoc(), branch.getCondition(), /*withElse=*/false);
+  Block *body = withoutResult.thenBlock();
+  body->getOperations().splice(
+      body->getTerminator()->getIterator(), branch.thenBlock()->getOperations(),
+      branch.thenBlock()->begin(), branch.thenYield()->getIterator());
+  branch.getResult(0).replaceAllUsesWith(carried);
+  branch.erase();
+  return carried;
+}
+
+/// A sum that only products change, or that is rarely rescaled, stays in tensor
+/// memory. One that is rescaled in each step stays in registers, and need not
+/// go to tensor memory and back. Returns the
 /// wait for the product. `waitBefore` is that for the one before it in the
 /// step, if that is of tiles.
 MbarrierWaitOp TensorProducts::convert(OpBuilder &builder, MmaOp op,
@@ -196,10 +264,14 @@ MbarrierWaitOp TensorProducts::convert(OpBuilder &builder, MmaOp op,
     wait = MbarrierWaitOp::create(builder, loc, product.barrier, warpgroup,
                                   parity);
   Value result = op.getAcc();
-  if (!product.isSum)
+  if (product.isSum) {
+    if (CarriedSum sum = *CarriedSum::match(op); sum.rescaling)
+      result = rescale(builder, sum, product.tile, warpgroup);
+  } else {
     result = LoadTensorOp::create(builder, loc, op.getResult().getType(),
                                   product.tile, warpgroup,
                                   isZero(op.getAcc()) ? Value() : op.getAcc());
+  }
   op.getResult().replaceAllUsesWith(result);
   op.erase();
   if (waitBefore)
@@ -211,12 +283,12 @@ MbarrierWaitOp TensorProducts::convert(OpBuilder &builder, MmaOp op,
 
 void TensorProducts::convert(OpBuilder &builder, scf::ForOp loop,
                              Value warpgroup, Value parity) {
-  SmallVector<MmaOp> ops(loop.getOps<MmaOp>());
+  SmallVector<MmaOp> ops = getProducts(loop);
   sums.clear();
   for (auto [op, product] : llvm::zip_equal(ops, products)) {
     if (!product.isSum)
       continue;
-    unsigned number = *getSumNumber(op);
+    unsigned number = CarriedSum::match(op)->number;
     sums.push_back({product.tile, number});
     if (last)
       continue;

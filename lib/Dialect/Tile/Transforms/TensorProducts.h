@@ -23,11 +23,11 @@ namespace attn::tile {
 
 class TensorProducts {
 public:
-  /// Makes tiles and barriers for the products of `loop`, which all loops of
-  /// the kernel have in this order; appends the barriers. Fails where tensor
-  /// memory is too small.
+  /// Makes tiles and barriers for the products of the kernel's loops, which all
+  /// of them have in one order; appends the barriers. Fails where tensor memory
+  /// is too small.
   mlir::LogicalResult create(mlir::OpBuilder &builder, KernelOp kernel,
-                             mlir::scf::ForOp loop,
+                             llvm::ArrayRef<mlir::scf::ForOp> loops,
                              mlir::SmallVectorImpl<mlir::Value> &barriers);
   /// Replaces the products of a loop. `parity` is that of the phases in which
   /// its step completes them.
@@ -49,7 +49,7 @@ private:
     bool meets = false; ///< the warps meet before it
   };
   std::optional<unsigned> findPlace(llvm::ArrayRef<MmaOp> ops);
-  void describe(llvm::ArrayRef<MmaOp> ops);
+  void describe(llvm::ArrayRef<mlir::scf::ForOp> loops);
   void chooseMeetings();
   mlir::Value storeOperand(mlir::OpBuilder &builder, mlir::Value fragment,
                            const Product &product, mlir::Value warpgroup);

@@ -182,4 +182,24 @@ def LoadTensorOp : AttnTile_TensorOp<"load_tensor"> {
   let hasVerifier = 1;
 }
 
+def ScaleTensorOp : AttnTile_TensorOp<"scale_tensor"> {
+  let summary = "multiply the rows of a product in tensor memory";
+  let description = [{
+    tile[r, c] *= factor[r]. Each warp reads and writes its rows, which are there
+    when the op is done. All products into the tile have been waited for.
+
+    Example:
+    ```mlir
+    attn_tile.scale_tensor %t[%warpgroup] by %decay
+        : !attn_tile.tensor<256x64xf32>, !attn_tile.fragment<256xf32, row>
+    ```
+  }];
+  let arguments = (ins AttnTile_Tensor:$tile, Index:$warpgroup,
+                       AttnTile_Fragment:$factor);
+  let assemblyFormat = [{
+    $tile `[` $warpgroup `]` `by` $factor attr-dict `:` type($tile) `,` type($factor)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // ATTN_DIALECT_TILE_IR_TILETENSOROPS_TD
