@@ -93,6 +93,15 @@ attn_tile.kernel @kernel(%o: !attn_tile.global<?x8x?x64xbf16>) warps(8) attribut
     // CHECK-SAME: tcgen05.mma.cta_group::1.kind::f16 [$0], [$2], $6, $1, adds;
     // CHECK-NOT: tcgen05.commit
     attn_tile.mma_tensor %place, %kt into %t[%g] accumulate meet : !weights, !keys into !scores
+    // Rows times a factor, 64 columns at a time: two rows of a thread in each block of 16.
+    // CHECK: tcgen05.ld.sync.aligned.16x256b.x8.b32 {{.*}}, [$32+0];
+    // CHECK: %[[FACTORS:.*]] = llvm.fmul
+    // CHECK: tcgen05.st.sync.aligned.16x256b.x8.b32 [$0+0], {$1,
+    // CHECK: tcgen05.ld.sync.aligned.16x256b.x8.b32 {{.*}}, [$32+1048576];
+    // CHECK: tcgen05.st.sync.aligned.16x256b.x8.b32 [$0+1048576], {$1,
+    // CHECK: tcgen05.wait::st.sync.aligned;
+    %factor = attn_tile.fill 2.0 : !attn_tile.fragment<256xf32, row>
+    attn_tile.scale_tensor %t[%g] by %factor : !scores, !attn_tile.fragment<256xf32, row>
     // CHECK: nvvm.barrier id = %c7_i32 number_of_threads = %c256_i32
     // CHECK: scf.if
     // CHECK: nvvm.tcgen05.dealloc %{{.*}}, %[[COLUMNS]]

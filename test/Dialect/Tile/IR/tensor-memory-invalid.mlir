@@ -151,3 +151,21 @@ attn_tile.kernel @barrier(%q: !attn_tile.shared<128x64xf16, swizzle = 128>, %k: 
   attn_tile.mma_tensor %q, %k transpose_b into %t[%g], %m : !attn_tile.shared<128x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128> into !attn_tile.tensor<128x64xf32>, !attn_tile.mbarrier<2, arrivals = 1>
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @scale_f16(%f: !attn_tile.fragment<128xf32, row>, %g: index) warps(4) {
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf16>
+  // expected-error @below {{expected a tile of f32, got '!attn_tile.tensor<128x64xf16>'}}
+  attn_tile.scale_tensor %t[%g] by %f : !attn_tile.tensor<128x64xf16>, !attn_tile.fragment<128xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @scale_rows(%f: !attn_tile.fragment<64xf32, row>, %g: index) warps(4) {
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+  // expected-error @below {{expected an f32 for each of the 128 rows, got '!attn_tile.fragment<64xf32, row>'}}
+  attn_tile.scale_tensor %t[%g] by %f : !attn_tile.tensor<128x64xf32>, !attn_tile.fragment<64xf32, row>
+  attn_tile.return
+}

@@ -38,6 +38,9 @@ attn_tile.kernel @products() warps(8) {
     // CHECK: attn_tile.load_tensor %[[TILES]]#2[%[[G]]] acc(%{{.*}} : !attn_tile.fragment<256x128xf32, accumulator>)
     %sum = attn_tile.load_tensor %o[%g] acc(%zero : !attn_tile.fragment<256x128xf32, accumulator>)
         : !attn_tile.tensor<256x128xf32> -> !attn_tile.fragment<256x128xf32, accumulator>
+    %rows = attn_tile.fill 2.0 : !attn_tile.fragment<256xf32, row>
+    // CHECK: attn_tile.scale_tensor %[[TILES]]#2[%[[G]]] by %{{.*}} : <256x128xf32>, <256xf32, row>
+    attn_tile.scale_tensor %o[%g] by %rows : !attn_tile.tensor<256x128xf32>, !attn_tile.fragment<256xf32, row>
     // CHECK: attn_tile.free_tensors %[[TILES]]#0, %[[TILES]]#1, %[[TILES]]#2
     attn_tile.free_tensors %s, %p, %o
         : !attn_tile.tensor<256x64xf32>, !attn_tile.tensor<256x64xbf16>, !attn_tile.tensor<256x128xf32>

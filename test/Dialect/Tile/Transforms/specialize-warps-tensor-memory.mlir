@@ -124,6 +124,57 @@ attn_tile.kernel @sums(%k: !global, %q: !global) warps(4) attributes {schedule =
 // -----
 
 !global = !attn_tile.global<?x8x?x64xf16>
+!query = !attn_tile.shared<128x64xf16, swizzle = 128>
+!tile = !attn_tile.shared<64x64xf16, swizzle = 128>
+!scores = !attn_tile.fragment<128x64xf32, accumulator>
+!weights = !attn_tile.fragment<128x64xf16, operand_a>
+!rows = !attn_tile.fragment<128xf32, row>
+
+// A sum that is rescaled under a condition stays in tensor memory, too.
+// CHECK-LABEL: attn_tile.kernel @rescaled
+attn_tile.kernel @rescaled(%q: !global, %k: !global, %rises: i1) warps(4) attributes {schedule = #attn.schedule<mma = "tcgen05">} {
+  // CHECK: %[[T:.*]]:2 = attn_tile.alloc_tensors
+  // CHECK: attn_tile.store_tensor %{{.*}} to %[[T]]#1
+  // CHECK: scf.for
+  // CHECK: scf.if %{{.*}} {
+  // CHECK-NEXT: attn_tile.scale_tensor %[[T]]#1[%{{.*}}] by %{{.*}}
+  // CHECK-NEXT: }
+  // CHECK: attn_tile.mma_tensor {{.*}} into %[[T]]#1[%{{.*}}], %[[DONE:.*]] accumulate meet
+  // CHECK-NEXT: arith.addi
+  // CHECK-NEXT: attn_tile.mbarrier_wait %[[DONE]]
+  // CHECK: }
+  // CHECK: attn_tile.load_tensor %[[T]]#1
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %end = attn_tile.dim %k, 2 : !global
+  %zero = attn_tile.fill 0.0 : !scores
+  %decay = attn_tile.fill 0.5 : !rows
+  %qt = attn_tile.load %q[%c0, %c0, %c0] : !global -> !query
+  %qa = attn_tile.load_operand %qt : !query -> !weights
+  %a = scf.for %n = %c0 to %end step %c64 iter_args(%acc = %zero) -> (!scores) {
+    %kt = attn_tile.load %k[%c0, %c0, %n] : !global -> !tile
+    %s = attn_tile.mma %qa, %kt transpose_b, %zero : !weights, !tile, !scores
+    %w = attn_tile.to_operand %s : !scores -> !weights
+    %b = scf.if %rises -> (!scores) {
+      %scaled = attn_tile.map %acc, %decay : (!scores, !rows) -> !scores {
+      ^bb0(%x: f32, %y: f32, %row: i32, %column: i32):
+        %z = arith.mulf %x, %y : f32
+        attn_tile.yield %z : f32
+      }
+      scf.yield %scaled : !scores
+    } else {
+      scf.yield %acc : !scores
+    }
+    %o = attn_tile.mma %w, %kt, %b : !weights, !tile, !scores
+    scf.yield %o : !scores
+  }
+  attn_tile.store %a, %q[%c0, %c0, %c0] : !scores, !global
+  attn_tile.return
+}
+
+// -----
+
+!global = !attn_tile.global<?x8x?x64xf16>
 !tile = !attn_tile.shared<128x64xf16, swizzle = 128>
 !scores = !attn_tile.fragment<128x128xf32, accumulator>
 
