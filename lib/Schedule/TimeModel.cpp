@@ -269,7 +269,9 @@ PhaseWork TimeModel::getOnePass() const {
   phase.ctas = static_cast<double>(cost.ctas);
   phase.flops = 2 * work.scores * (dvSlices * headDim + valueDim);
   phase.exponentials = work.scores * dvSlices * getExponentials();
-  double rescaling = problem.hasSoftmax() ? valueDim / tileN : 0;
+  bool keepsOutput = family.keepsOutput(problem, schedule);
+  double rescaling =
+      problem.hasSoftmax() && !keepsOutput ? valueDim / tileN : 0;
   phase.instructions =
       work.scores * (dvSlices * getScoreInstructions() + rescaling) +
       ctaTiles * static_cast<double>(32 * schedule.warps) *
@@ -280,11 +282,12 @@ PhaseWork TimeModel::getOnePass() const {
     phase.sharedMemoryBytes += ctaTiles * 2 * tileN *
                                static_cast<double>(schedule.tileDv) *
                                elementBytes;
-  // S in f32, P in the type of V, and what V adds to the output in f32.
+  // S in f32, P in the type of V, and what V adds to the output in f32: O once,
+  // or in registers the product of each tile.
   if (family.facts.tensorColumns)
-    phase.tensorMemoryBytes =
-        ctaTiles * tileM *
-        (tileN * (4 + elementBytes) + static_cast<double>(schedule.tileDv) * 4);
+    phase.tensorMemoryBytes = ctaTiles * tileM * tileN * (4 + elementBytes) +
+                              (keepsOutput ? phase.ctas : ctaTiles) * tileM *
+                                  static_cast<double>(schedule.tileDv) * 4;
   phase.l2Bytes = static_cast<double>(cost.getL2Bytes());
   if (hasQueryPass())
     phase.l2Bytes -= getQueryPass().l2Bytes;

@@ -84,8 +84,8 @@ struct BackwardSelection {
   std::vector<BackwardChoice> kernels;
   /// Scratch memory that all of them need.
   int64_t workspaceBytes = 0;
-  /// Why none of them is made of the target's best family; empty where they are,
-  /// or it has no better one.
+  /// Why none of them is made of the target's best family; empty where they
+  /// are, or it has no better one.
   std::string fallback;
 
   double getSeconds() const;

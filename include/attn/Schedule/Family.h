@@ -70,6 +70,14 @@ public:
     return columns * facts.unitRows / (kWarpThreads * facts.unitWarps);
   }
 
+  /// True if O is a sum in tensor memory: one that is rescaled in each step is
+  /// in registers, where each product is added to it.
+  bool keepsOutput(const AttentionProblem &problem,
+                   const Schedule &schedule) const {
+    return facts.tensorColumns > 0 &&
+           (!problem.hasSoftmax() || schedule.rescaleThreshold > 0);
+  }
+
   /// Columns (keys) that one instruction sums: 32 bytes of an operand, in all
   /// families that have instructions.
   static int64_t getDepth(ElementType type) { return 32 / getSizeBytes(type); }

@@ -94,15 +94,15 @@ RegisterSplit Tcgen05::splitRegisters(int64_t units, int64_t registers,
   return shareRegisters(/*producer=*/units == 1 ? 56 : 24, units, registers);
 }
 
-/// 128 threads hold 128 rows of S, and of O if it is rescaled in each step: else
-/// it stays in tensor memory.
+/// 128 threads hold 128 rows of S, and of O if it does not stay in tensor
+/// memory.
 RegisterUse Tcgen05::getRegisterUse(const AttentionProblem &problem,
                                     const Schedule &schedule) const {
   RegisterUse use;
   use.other = kOtherRegisters + (schedule.tileD > 128 ? kWideHeadRegisters : 0);
   if (problem.hasBias)
     use.other += schedule.tileN;
-  if (problem.hasSoftmax() && schedule.rescaleThreshold == 0)
+  if (!keepsOutput(problem, schedule))
     use.output = schedule.tileDv;
   use.scores = schedule.tileN;
   return use;

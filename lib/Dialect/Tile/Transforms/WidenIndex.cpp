@@ -67,8 +67,8 @@ bool IndexWidener::isWide(Value value) {
          !ranges.fits32Bits(value);
 }
 
-/// True for an index that holds an i32 of a tensor, or is made of one or of what
-/// was wide: a sum with it may be wide.
+/// True for an index that holds an i32 of a tensor, or is made of one or of
+/// what was wide: a sum with it may be wide.
 bool IndexWidener::isData(Value value) {
   return value.getDefiningOp<arith::IndexCastOp>() ||
          value.getDefiningOp<arith::IndexCastUIOp>() ||

@@ -86,7 +86,9 @@ def SpecializeWarpsPass
     a tile into all of them, when the consumers of all have given the stage back.
     With `mma` = `tcgen05` each product of a step has a tile in tensor memory and a
     barrier: `attn_tile.mma_tensor`, the wait for it and `attn_tile.load_tensor`,
-    after `attn_tile.store_tensor` of an operand that was computed.
+    after `attn_tile.store_tensor` of an operand that was computed. A value that
+    loops carry, and only products change, or a factor of its rows in an `scf.if`
+    (`attn_tile.scale_tensor`), stays in its tile until they are over.
     A kernel whose schedule has
     another `mma` than these is left to `--attn-tile-pipeline`.
 
