@@ -240,7 +240,7 @@ LogicalResult Outline::outline(Operation *attention) {
 void Outline::runOnOperation() {
   kernels.clear();
   foldLinearProbMods(getOperation());
-  decomposeProbMods(getOperation());
+  decomposeProbMods(getOperation(), /*keepsOfSteps=*/true);
   for (Operation *program : findPrograms(getOperation()))
     if (failed(outline(program)))
       return signalPassFailure();

@@ -228,6 +228,8 @@ struct ConvertOnlineAttention : OpRewritePattern<OnlineAttentionOp> {
       });
     ScoreInputs inputs = ScoreInputs::get(op);
     llvm::append_range(inputs.offsets, op.getOffsets());
+    if (op.hasProbMod())
+      inputs.probMod = &op.getProbMod();
     RunningState state =
         emitOnlineStep(rewriter, op.getLoc(), inputs, op.getState());
     rewriter.replaceOp(op, state.getValues());
@@ -358,7 +360,7 @@ struct ConvertAttnToLinalgPass
   using ConvertAttnToLinalgBase::ConvertAttnToLinalgBase;
 
   void runOnOperation() override {
-    decomposeProbMods(getOperation());
+    decomposeProbMods(getOperation(), /*keepsOfSteps=*/false);
     getOperation()->walk([&](Operation *op) {
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,

@@ -104,16 +104,17 @@ Value OnlineStepEmitter::emitSum(Value init) {
                  });
 }
 
-/// The weights that dropout keeps; all of them without it.
+/// What a prob_mod makes of the weights, where they are not 0, and dropout
+/// keeps; the weights without either.
 Value OnlineStepEmitter::emitKept() {
-  if (!inputs.dropout)
+  if (!inputs.dropout && !inputs.probMod)
     return weights;
   SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
   Value init = tensor::EmptyOp::create(
       builder, loc, tensor::getMixedSizes(builder, loc, weights), type);
   return generic({weights}, {map(loops), map(loops)}, init, loops, {},
                  [&](OpBuilder &b, Location l, ValueRange args) {
-                   return emitDropout(b, l, args[0], 1);
+                   return emitDropout(b, l, emitProbMod(b, l, args[0]), 1);
                  });
 }
 

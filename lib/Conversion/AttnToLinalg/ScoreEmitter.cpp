@@ -226,6 +226,15 @@ SmallVector<Value> ScoreEmitter::coordinates(OpBuilder &b, Location l) {
   return result;
 }
 
+Value ScoreEmitter::emitProbMod(OpBuilder &b, Location l, Value p) {
+  if (!inputs.probMod)
+    return p;
+  SmallVector<Value> arguments = {p};
+  llvm::append_range(arguments, coordinates(b, l));
+  Value changed = inlineMod(b, *inputs.probMod, arguments);
+  return selectIfEqual(b, l, p, 0.0, 0.0, changed);
+}
+
 Value ScoreEmitter::emitDropout(OpBuilder &b, Location l, Value p,
                                 double factor) {
   if (!inputs.dropout)

@@ -34,6 +34,7 @@ struct ScoreInputs {
   mlir::FloatType scoreType;
   std::optional<Dropout> dropout;
   RowReductionInterface normalization;
+  mlir::Region *probMod = nullptr; ///< of a step; null if there is none
 
   /// Of an attn.attention or attn.attention_backward.
   template <typename OpTy>
@@ -106,6 +107,8 @@ protected:
   /// Global coordinates (b, h, i, j) inside a body whose loops begin with the
   /// row loops and j.
   llvm::SmallVector<Value> coordinates(mlir::OpBuilder &b, mlir::Location l);
+  /// What the prob_mod makes of a weight; 0 of 0, which a mask may hide.
+  Value emitProbMod(mlir::OpBuilder &b, mlir::Location l, Value p);
   /// `p` times `factor` where dropout keeps the element of the body, else 0;
   /// `p` without dropout.
   Value emitDropout(mlir::OpBuilder &b, mlir::Location l, Value p,

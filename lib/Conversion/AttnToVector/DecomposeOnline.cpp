@@ -66,6 +66,7 @@ private:
   Values emitRow(RowBlock rows, Value inBlock, ValueRange before);
   Value emitBlockProduct(RowBlock rows, Columns columns, Value acc);
   Value emitProducts(RowBlock rows, Value acc);
+  Value emitProbMod(Value weights, Columns keys);
   Value emitWeights(Columns keys) override;
   Value emitProduct(Value acc, Value rowDecay) override;
 
@@ -219,10 +220,22 @@ void TileStepEmitter::emitScoresInPlace(RowBlock rows) {
                             ValueRange{index(i), j});
 }
 
+/// What the prob_mod makes of the weights; 0 of 0, which a mask may hide.
+Value TileStepEmitter::emitProbMod(Value weights, Columns keys) {
+  if (!step.hasProbMod())
+    return weights;
+  Value changed = emitScoreMod(step.getProbMod(), weights,
+                               emitCoordinates(row.position, keys), keys);
+  Value zero = createSplat(b, vectorOf(keys.width), 0.0);
+  Value isZero =
+      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, weights, zero);
+  return arith::SelectOp::create(b, isZero, zero, changed);
+}
+
 /// What dropout keeps of the weights is stored; attn.normalize has its factor.
 Value TileStepEmitter::emitWeights(Columns keys) {
   Value part = RowEmitter::emitWeights(keys);
-  Value kept = emitDropout(part, row.position, keys, 1);
+  Value kept = emitDropout(emitProbMod(part, keys), row.position, keys, 1);
   if (usesDots)
     kept = arith::TruncFOp::create(
         b, VectorType::get({keys.width}, b.getBF16Type()), kept);

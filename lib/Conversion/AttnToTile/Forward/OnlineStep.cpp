@@ -72,8 +72,12 @@ RunningState attn::buildInitialState(OpBuilder &builder, Location loc,
 /// rescaled; 0 for always.
 static double getRescaleThreshold(OnlineAttentionOp step) {
   auto schedule = step.getScheduleAttr();
-  return schedule ? static_cast<double>(getSchedule(schedule).rescaleThreshold)
-                  : 0;
+  // A number may be as large as f16 has, times a weight of at most 1.
+  bool mayOverflow = step.hasProbMod() &&
+                     getElementTypeOrSelf(step.getQuery().getType()).isF16();
+  return schedule && !mayOverflow
+             ? static_cast<double>(getSchedule(schedule).rescaleThreshold)
+             : 0;
 }
 
 /// True if the maximum of a row of the warp rises by more than `threshold`; as
@@ -159,10 +163,14 @@ namespace {
 /// The tile of a step, with its values.
 class OnlineTile : public ScoreTile {
 public:
-  OnlineTile(ModToMap &mods, OnlineAttentionOp step, Value scores, Value value)
+  OnlineTile(ModToMap &mods, OnlineAttentionOp step, Value scores, Value value,
+             Value keysInTile)
       : ScoreTile(mods.getBuilder(), step.getLoc(), ScoreUnits::get(step),
                   scores),
-        mods(mods), step(step), value(value) {}
+        mods(mods), step(step), value(value), keysInTile(keysInTile) {}
+
+  /// False if the step's prob_mod has no meaning on the GPU.
+  bool isComplete() const { return succeeded(probMod); }
 
 private:
   Value emitMaximum(Value before) override;
@@ -172,6 +180,8 @@ private:
   ModToMap &mods;
   OnlineAttentionOp step;
   Value value; ///< in shared memory
+  Value keysInTile;
+  LogicalResult probMod = success();
   Value rises; ///< i1: some decay of the warp is not 1; null if not asked
 };
 } // namespace
@@ -208,8 +218,10 @@ Value OnlineTile::emitProduct(Value acc, Value decay) {
       cast<tile::FragmentType>(weights.getType()).getShape(),
       getElementTypeOrSelf(step.getQuery().getType()),
       tile::FragmentLayout::OperandA);
-  // The sum has what is dropped, too.
-  Value kept = mods.applyDropout(step, weights);
+  // The sum is that of the weights before.
+  FailureOr<Value> changed = mods.applyProbMod(step, weights, keysInTile);
+  probMod = changed;
+  Value kept = mods.applyDropout(step, changed.value_or(weights));
   Value operand = tile::ToOperandOp::create(builder, loc, operandType, kept);
   bool transposed = transposesValue(step);
   if (transposed)
@@ -232,7 +244,11 @@ FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
       mods.apply(step, product, ScoreUnits::get(step).beforeMods, keysInTile);
   if (failed(scores))
     return failure();
-  return OnlineTile(mods, step, *scores, value).emitStep(state);
+  OnlineTile tile(mods, step, *scores, value, keysInTile);
+  RunningState after = tile.emitStep(state);
+  if (!tile.isComplete())
+    return failure();
+  return after;
 }
 
 RunningState attn::buildWholeState(OpBuilder &builder, Location loc,

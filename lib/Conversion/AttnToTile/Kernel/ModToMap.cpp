@@ -364,13 +364,15 @@ Value ModToMap::applyBias(OnlineAttentionOp step, Value score,
 }
 
 /// Rows and columns past the end exist in the tile, but reads must not leave
-/// the tensors: they use the last row and column instead.
-ModToMap::Limits ModToMap::getLimits(OnlineAttentionOp step, Value keysInTile) {
+/// the tensors: they use the last row and column instead, if one of `regions`
+/// reads there, or `always`.
+ModToMap::Limits ModToMap::getLimits(OnlineAttentionOp step, Value keysInTile,
+                                     ArrayRef<Region *> regions, bool always) {
   Location loc = step.getLoc();
-  // What is read at a position that is none.
   auto readsAt = [&](unsigned loop) {
-    return step.getBias() || !isDefinedBeyond(step.getScoreMod(), loop) ||
-           !isDefinedBeyond(step.getMaskMod(), loop);
+    return always || llvm::any_of(regions, [&](Region *region) {
+             return !isDefinedBeyond(*region, loop);
+           });
   };
   Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
   Limits limits;
@@ -467,24 +469,19 @@ FailureOr<Value> ModToMap::hideScore(OnlineAttentionOp step, Value score,
       .getResult();
 }
 
-FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
-                                 double factor, Value keysInTile) {
-  if (factor == 1.0 && !changesScores(step) && !step.hasMaskMod() &&
-      !keysInTile)
-    return scores;
+/// The step's offsets in the kernel, i32.
+SmallVector<Value> ModToMap::getOffsets(OnlineAttentionOp step) {
+  return llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
+    return toWidth(builder, step.getLoc(), values.lookup(offset), 32);
+  });
+}
+
+FailureOr<Value> ModToMap::createMap(OnlineAttentionOp step, Value source,
+                                     ArrayRef<Region *> regions,
+                                     const Limits &limits, ValueRange offsets,
+                                     Change change) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = step.getLoc();
-  SmallVector<Value> offsets =
-      llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
-        return toWidth(builder, loc, values.lookup(offset), 32);
-      });
-  Limits limits = getLimits(step, keysInTile);
-  if (limits.keys && !limits.lastKey) {
-    Value end =
-        arith::AddIOp::create(builder, loc, offsets.back(), limits.keys);
-    Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
-    limits.lastColumn = arith::SubIOp::create(builder, loc, end, one);
-  }
   // Nothing of a row may depend on the key tile.
   auto place = [&](Value row) {
     Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
@@ -494,13 +491,12 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
     rowLimits.lastKey = Value();
     return getCoordinates(loc, places, row, zero, rowLimits);
   };
-  if (failed(buildRowTerms({&step.getScoreMod(), &step.getMaskMod()}, kLoopM,
-                           /*ofRowsOnly=*/false, step.getSchedule()->getTileM(),
-                           place)))
+  if (failed(buildRowTerms(regions, kLoopM, /*ofRowsOnly=*/false,
+                           step.getSchedule()->getTileM(), place)))
     return failure();
-  SmallVector<Value> inputs = {scores};
+  SmallVector<Value> inputs = {source};
   llvm::append_range(inputs, getRowTerms());
-  auto map = tile::MapOp::create(builder, loc, scores.getType(), inputs);
+  auto map = tile::MapOp::create(builder, loc, source.getType(), inputs);
   Type i32 = builder.getI32Type();
   SmallVector<Type> types = llvm::map_to_vector(inputs, [](Value input) {
     return cast<tile::FragmentType>(input.getType()).getElementType();
@@ -512,12 +508,60 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
   Value row = body->getArgument(types.size() - 2),
         col = body->getArguments().back();
   Coordinates at = getCoordinates(loc, offsets, row, col, limits);
-  FailureOr<Value> score = changeScore(step, body->getArgument(0), factor, at);
-  if (succeeded(score))
-    score = hideScore(step, *score, col, at, limits);
+  FailureOr<Value> element = change(body->getArgument(0), col, at);
   clearRowTerms();
-  if (failed(score))
+  if (failed(element))
     return failure();
-  tile::YieldOp::create(builder, loc, *score);
+  tile::YieldOp::create(builder, loc, *element);
   return map.getResult();
+}
+
+FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
+                                 double factor, Value keysInTile) {
+  if (factor == 1.0 && !changesScores(step) && !step.hasMaskMod() &&
+      !keysInTile)
+    return scores;
+  Location loc = step.getLoc();
+  SmallVector<Value> offsets = getOffsets(step);
+  Region *regions[] = {&step.getScoreMod(), &step.getMaskMod()};
+  Limits limits =
+      getLimits(step, keysInTile, regions, /*always=*/!!step.getBias());
+  if (limits.keys && !limits.lastKey) {
+    Value end =
+        arith::AddIOp::create(builder, loc, offsets.back(), limits.keys);
+    Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
+    limits.lastColumn = arith::SubIOp::create(builder, loc, end, one);
+  }
+  return createMap(
+      step, scores, regions, limits, offsets,
+      [&](Value score, Value col, const Coordinates &at) -> FailureOr<Value> {
+        FailureOr<Value> changed = changeScore(step, score, factor, at);
+        if (failed(changed))
+          return failure();
+        return hideScore(step, *changed, col, at, limits);
+      });
+}
+
+FailureOr<Value> ModToMap::applyProbMod(OnlineAttentionOp step, Value p,
+                                        Value keysInTile) {
+  if (!step.hasProbMod())
+    return p;
+  Region *region = &step.getProbMod();
+  Limits limits = getLimits(step, keysInTile, region, /*always=*/false);
+  bool hidesKeys = step.hasMaskMod() || keysInTile;
+  return createMap(
+      step, p, region, limits, getOffsets(step),
+      [&](Value weight, Value, const Coordinates &at) -> FailureOr<Value> {
+        FailureOr<Value> changed = inlineRegion(*region, weight, at);
+        if (failed(changed) || !hidesKeys)
+          return changed;
+        // What a hidden key's number is does not matter.
+        Location loc = step.getLoc();
+        Value zero = arith::ConstantOp::create(builder, loc,
+                                               builder.getF32FloatAttr(0.0f));
+        Value isZero = arith::CmpFOp::create(
+            builder, loc, arith::CmpFPredicate::OEQ, weight, zero);
+        return arith::SelectOp::create(builder, loc, isZero, zero, *changed)
+            .getResult();
+      });
 }

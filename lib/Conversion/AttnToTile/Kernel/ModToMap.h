@@ -38,6 +38,11 @@ public:
   mlir::FailureOr<mlir::Value> apply(OnlineAttentionOp step, mlir::Value scores,
                                      double factor, mlir::Value keysInTile);
 
+  /// What the step's prob_mod makes of the weights `p`, in which 0 stays 0; `p`
+  /// itself without one. Fails as `apply` does.
+  mlir::FailureOr<mlir::Value>
+  applyProbMod(OnlineAttentionOp step, mlir::Value p, mlir::Value keysInTile);
+
   /// `p` where dropout keeps it, else 0; `p` itself without dropout. The tile
   /// is at the step's offsets, or at `offsets` in the kernel.
   mlir::Value applyDropout(OnlineAttentionOp step, mlir::Value p);
@@ -96,7 +101,16 @@ private:
                                             mlir::Value value, int64_t rows,
                                             Place place);
 
-  Limits getLimits(OnlineAttentionOp step, mlir::Value keysInTile);
+  /// What makes an element of a map from that of its first input.
+  using Change = llvm::function_ref<mlir::FailureOr<mlir::Value>(
+      mlir::Value element, mlir::Value col, const Coordinates &at)>;
+  mlir::FailureOr<mlir::Value>
+  createMap(OnlineAttentionOp step, mlir::Value source,
+            llvm::ArrayRef<mlir::Region *> regions, const Limits &limits,
+            mlir::ValueRange offsets, Change change);
+  llvm::SmallVector<mlir::Value> getOffsets(OnlineAttentionOp step);
+  Limits getLimits(OnlineAttentionOp step, mlir::Value keysInTile,
+                   llvm::ArrayRef<mlir::Region *> regions, bool always);
   Coordinates getCoordinates(mlir::Location loc, mlir::ValueRange offsets,
                              mlir::Value row, mlir::Value col,
                              const Limits &limits);

@@ -389,8 +389,11 @@ LogicalResult OnlineAttentionOp::verify() {
 }
 
 LogicalResult OnlineAttentionOp::verifyRegions() {
-  return verifyMods(*this, getScoreMod(), getMaskMod(), getScoreType(),
-                    getUnknownDims());
+  AttentionDims dims = getUnknownDims();
+  if (failed(
+          verifyMods(*this, getScoreMod(), getMaskMod(), getScoreType(), dims)))
+    return failure();
+  return verifyProbMod(*this, dims);
 }
 
 LogicalResult NormalizeOp::verify() {

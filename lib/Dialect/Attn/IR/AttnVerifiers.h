@@ -134,6 +134,9 @@ mlir::LogicalResult verifyMod(mlir::Operation *op, llvm::StringRef name,
 
 /// attention_c23 and c24.
 mlir::LogicalResult verifyProbMod(AttentionOp op, const AttentionDims &dims);
+/// online_attention_c4 and c5.
+mlir::LogicalResult verifyProbMod(OnlineAttentionOp op,
+                                  const AttentionDims &dims);
 
 /// attention_c10..c12, c14 and c15 for both regions, either of which may be
 /// empty; `total` holds the sizes that the coordinates range over.

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttnVerifiers.h"
+#include "attn/Dialect/Attn/IR/ProbFactor.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 
 using namespace mlir;
@@ -40,4 +41,23 @@ LogicalResult attn::verifyProbMod(AttentionOp op, const AttentionDims &dims) {
   // attention_c23
   Type type = op.getScoreType();
   return verifyMod(op, "prob_mod", op.getProbMod(), type, type, dims);
+}
+
+LogicalResult attn::verifyProbMod(OnlineAttentionOp op,
+                                  const AttentionDims &dims) {
+  if (!op.hasProbMod())
+    return success();
+  // online_attention_c4
+  Type type = op.getScoreType();
+  if (failed(verifyMod(op, "prob_mod", op.getProbMod(), type, type, dims)))
+    return failure();
+  // online_attention_c5
+  if (!op.getNormalization().hasLse())
+    return op.emitOpError()
+           << "expected no prob_mod with normalization "
+           << op.getNormalization() << ": its score_mod gives the weights";
+  if (!isProbFactor(op.getProbMod()))
+    return op.emitOpError() << "expected a prob_mod that is a factor of the "
+                               "weights: what it yields is no multiple of them";
+  return success();
 }

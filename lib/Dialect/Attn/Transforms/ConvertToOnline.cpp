@@ -38,7 +38,7 @@ static void convertToOnline(AttentionOp op) {
   if (Value lengths = op.getQueryLengths())
     hideBehind(builder, loc, op.getMaskMod(), Sequence::query, lengths);
   scaleScores(op);
-  for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
+  for (Region *region : {&op.getScoreMod(), &op.getMaskMod(), &op.getProbMod()})
     replaceLengths(builder, *region, op.getQuery(), op.getKey());
   askSegmentsFrom(builder, op.getMaskMod(), kLoopM);
 
@@ -61,6 +61,7 @@ static void convertToOnline(AttentionOp op) {
       op.getNormalizationAttr(), op.getScheduleAttr());
   step.getScoreMod().takeBody(op.getScoreMod());
   step.getMaskMod().takeBody(op.getMaskMod());
+  step.getProbMod().takeBody(op.getProbMod());
   FloatAttr scale =
       dropout ? builder.getF64FloatAttr(dropout->getScale()) : FloatAttr();
   auto normalize = NormalizeOp::create(

@@ -34,7 +34,8 @@ struct DecomposeProbMod
   using Base::Base;
 
   void runOnOperation() override {
-    numDecomposed += attn::decomposeProbMods(getOperation());
+    numDecomposed +=
+        attn::decomposeProbMods(getOperation(), /*keepsOfSteps=*/true);
   }
 };
 } // namespace

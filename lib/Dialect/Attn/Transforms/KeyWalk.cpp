@@ -65,7 +65,8 @@ static bool takesPartialTiles(scf::ForOp ragged) {
         .wasInterrupted();
   };
   return !mma.empty() && mma != "none" && !step.getBias() &&
-         !reads(step.getMaskMod()) && !reads(step.getScoreMod());
+         !reads(step.getMaskMod()) && !reads(step.getScoreMod()) &&
+         !reads(step.getProbMod());
 }
 
 /// Where a mask hides all keys, and that is known, makes a loop that does not

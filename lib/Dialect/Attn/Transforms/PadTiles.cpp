@@ -58,12 +58,14 @@ static void padStep(OnlineAttentionOp step, ValueRange state) {
   if (hasPaddedKeys) {
     Value end = getEnd(builder, step, kLoopN, key);
     maskPaddedKeys(step.getMaskMod(), end);
-    if (step.hasScoreMod())
-      clampPosition(step.getScoreMod(), kLoopN, end);
+    for (Region *region : {&step.getScoreMod(), &step.getProbMod()})
+      if (!region->empty())
+        clampPosition(*region, kLoopN, end);
   }
   if (hasPaddedRows) {
     Value end = getEnd(builder, step, kLoopM, query);
-    for (Region *region : {&step.getScoreMod(), &step.getMaskMod()})
+    for (Region *region :
+         {&step.getScoreMod(), &step.getMaskMod(), &step.getProbMod()})
       if (!region->empty())
         clampPosition(*region, kLoopM, end);
   }

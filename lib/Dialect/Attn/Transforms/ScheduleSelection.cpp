@@ -376,6 +376,9 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
   // A tile that producers bring has no columns that are one of its own.
   if (readsValueInKey(op, op.getKey(), op.getValue()))
     features.wgmma = false;
+  // Weights of a small cache are probabilities only in the end.
+  if (op.hasProbMod())
+    features.smallCache = false;
   // The kernels of small caches read whole panels.
   if (readsByRow(op) && target.kind == TargetKind::Gpu)
     features.smallCache = false;

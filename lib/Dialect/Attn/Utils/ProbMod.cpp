@@ -6,6 +6,8 @@
 
 #include "attn/Dialect/Attn/Utils/ProbMod.h"
 
+#include "attn/Dialect/Attn/IR/ProbFactor.h"
+
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/NamedMods.h"
 
@@ -147,10 +149,16 @@ static void decompose(AttentionOp op) {
   op.erase();
 }
 
-unsigned attn::decomposeProbMods(Operation *root) {
+bool attn::isOfSteps(AttentionOp op) {
+  ScheduleAttr schedule = op.getScheduleAttr();
+  bool isSmallCache = schedule && schedule.getKind() == "small_cache";
+  return isProbFactor(op.getProbMod()) && !isSmallCache;
+}
+
+unsigned attn::decomposeProbMods(Operation *root, bool keepsOfSteps) {
   SmallVector<AttentionOp> found;
   root->walk([&](AttentionOp op) {
-    if (op.hasProbMod())
+    if (op.hasProbMod() && !(keepsOfSteps && isOfSteps(op)))
       found.push_back(op);
   });
   llvm::for_each(found, decompose);
@@ -158,8 +166,8 @@ unsigned attn::decomposeProbMods(Operation *root) {
 }
 
 LogicalResult attn::verifyNoProbMod(AttentionOp op) {
-  if (!op.hasProbMod())
+  if (!op.hasProbMod() || isOfSteps(op))
     return success();
-  return op.emitOpError()
-         << "expected no prob_mod behind --attn-decompose-prob-mod";
+  return op.emitOpError() << "expected no prob_mod but a factor behind "
+                             "--attn-decompose-prob-mod";
 }

@@ -73,8 +73,10 @@ def AttentionOp : Attn_Op<"attention", [
     ```
 
     It is applied to what mask_mod leaves visible, in rows that see a key; LSE does
-    not see it. `--attn-decompose-prob-mod` makes attentions of it: LSEs, then
-    weights prob_mod(exp(S - LSE)) without normalization.
+    not see it. One that is a factor of P, whatever that is a function of, is applied
+    to the weights of each tile before their sum divides them; of others
+    `--attn-decompose-prob-mod` makes attentions: LSEs, then weights
+    prob_mod(exp(S - LSE)) without normalization.
 
     `scale` defaults to 1/sqrt(D). `B`, `Hq`, `Hkv`, `M`, `N` may be dynamic;
     `D` and `Dv` are static. The regions may capture values from above and
@@ -223,7 +225,8 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     ```
 
     With `dropout`, acc' has P only where it is kept, undivided: `attn.normalize`
-    divides by 1 - rate, as its `scale`.
+    divides by 1 - rate, as its `scale`. A `prob_mod` is linear in P, and acc' has
+    prob_mod(P) where P is not 0.
 
     With `key_lengths` keys at positions from the length of their batch on do not
     exist.
@@ -261,7 +264,8 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
   let results = (outs
     Attn_Tensor<Attn_Acc, 4>:$accResult,
     Variadic<Attn_Tensor<Attn_Acc, 3>>:$rowResults);
-  let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
+  let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod,
+    AnyRegion:$probMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     (`key_lengths` `(` $keyLengths^ `:` type($keyLengths) `)`)?
@@ -269,7 +273,7 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (`normalization` `(` $normalization^ `)`)?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?
-    `outs` `(` $acc (`,` $rows^)? `)`
+    (custom<ProbMod>($probMod)^)? `outs` `(` $acc (`,` $rows^)? `)`
     attr-dict `:` type($query) `,` type($key) `,` type($value)
     `->` type($accResult) (`,` type($rowResults)^)?
   }];
@@ -277,6 +281,7 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     double getScaleValue();
     bool hasScoreMod() { return !getScoreMod().empty(); }
     bool hasMaskMod() { return !getMaskMod().empty(); }
+    bool hasProbMod() { return !getProbMod().empty(); }
     ::mlir::FloatType getScoreType();
     /// The state before and after the step.
     ::attn::RunningState getState();

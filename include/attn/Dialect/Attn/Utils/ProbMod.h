@@ -39,12 +39,17 @@ mlir::Value buildWeightLse(mlir::OpBuilder &builder, AttentionOp op,
 /// prob_mod(exp(score_mod(s) - lse[b, h, i])).
 void buildWeightMod(AttentionOp op, mlir::Value lse, mlir::Region &scoreMod);
 
-/// Fails if `op` has a prob_mod, where there is none any more.
+/// True if the steps of `op` can apply its prob_mod: one that is a factor
+/// (ProbFactor.h). Those of a small cache do not.
+bool isOfSteps(AttentionOp op);
+
+/// Fails if `op` has a prob_mod that is not of steps, where there is none any
+/// more.
 mlir::LogicalResult verifyNoProbMod(AttentionOp op);
 
-/// Replaces each attention with a prob_mod in `root` by two without; returns
-/// how many there were.
-unsigned decomposeProbMods(mlir::Operation *root);
+/// Replaces each attention with a prob_mod in `root` by two without, but with
+/// `keepsOfSteps` those whose steps can apply it; returns how many there were.
+unsigned decomposeProbMods(mlir::Operation *root, bool keepsOfSteps);
 
 } // namespace attn
 
