@@ -231,6 +231,8 @@ std::string AttentionProblem::print() const {
     text += " score_mod=1";
   if (hasDropout)
     text += " dropout=1";
+  if (hasProbMod)
+    text += " prob_mod=1";
   if (sharedKV)
     text += " shared_kv=1";
   if (allowTf32)
@@ -328,6 +330,7 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
       {"bias", flag(problem.hasBias)},
       {"score_mod", flag(problem.hasScoreMod)},
       {"dropout", flag(problem.hasDropout)},
+      {"prob_mod", flag(problem.hasProbMod)},
       {"shared_kv", flag(problem.sharedKV)},
       {"tf32", flag(problem.allowTf32)},
   };

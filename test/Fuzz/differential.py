@@ -29,7 +29,7 @@ from operations import Append, Layout, add_gradients, draw_sizes, write_append, 
 from latent import write_latent  # noqa: E402
 from rows import write_rows  # noqa: E402
 from outputs import write_outputs  # noqa: E402
-from regions import LENGTHS, LONG_LENGTHS, Region, write_prob_mod  # noqa: E402
+from regions import LENGTHS, LONG_LENGTHS, Region, write_prob_factor, write_prob_mod  # noqa: E402
 
 SECONDS = 300
 #: Those with kernels of their own are more frequent.
@@ -186,7 +186,13 @@ def write_case(rng, folder, gradients=False):
         # Of one key the weight w / w is 1 without an error. Kernels round w before they divide, which in tf32 is as much as V's rounding.
         kinds = ["#attn.none"] if dtype == "f32" and 0 < sizes["N"] <= 30 else ["#attn.none", "#attn.sum<1.0e-6>", "#attn.sum<0.0>"]
         normalization = f" normalization({rng.choice(kinds)})"
-    captures = {**mask.captures, **score.captures}
+    probability = ""
+    prob = Region(rng, "p", gradients)
+    is_unchanged = normalization or is_float8 or (is_cache8 and gradients)
+    if not is_unchanged and rng.random() < (0.1 if is_cache8 else 0.25):
+        is_factor = is_cache8 or rng.random() < 0.5
+        probability = write_prob_factor(rng, prob) if is_factor else write_prob_mod(rng)
+    captures = {**mask.captures, **score.captures, **prob.captures}
     has_bias, has_lse = rng.random() < 0.2 and not is_cache8 and not is_refused, rng.random() < 0.5 and not normalization
     if is_float8 and sizes["N"] == 1:  # of one key an unfused LSE has no error, ours 4e-7 (Float8.md)
         has_lse = False
@@ -236,8 +242,8 @@ def write_case(rng, folder, gradients=False):
         regions += f" mask_mod {rng.choice(['causal(top_left)', 'causal(bottom_right)', window])}"
     elif shown:
         regions += f" mask_mod (%b: index, %h: index, %i: index, %j: index) {{\n{chr(10).join(mask.lines)}\n        attn.yield {shown} : i1\n      }}"
-    if not normalization and not is_float8 and not is_cache8 and rng.random() < 0.15:
-        regions += f" prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {{\n{write_prob_mod(rng)}      }}"
+    if probability:
+        regions += f" prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {{\n{probability}      }}"
     kinds = ["", "", "", 'kind = "small_cache"'] if dtype in ("f16", "bf16") and not appends else ["", "", ""]
     kind = rng.choice(kinds + [f'kind = "split_kv", splits = {rng.choice([2, 3, 8])}'])
     kind = f" {{schedule = #attn.schedule<{kind}>}}" if kind else ""

@@ -154,7 +154,7 @@ class Region:
 
 
 def write_prob_mod(rng):
-    """A change of the probability %p: its square, a floor, a mix with the identity, a constant beside it."""
+    """A change of the probability %p that is no factor: its square, a floor, a mix with the identity, a constant beside it."""
     constant = f"        %c = arith.constant {rng.choice(['0.25', '0.5', '0.0'])} : f32\n"
     lines, result = rng.choice([
         (["%r = arith.mulf %p, %p : f32"], "%r"),
@@ -164,3 +164,13 @@ def write_prob_mod(rng):
         (["%r = arith.addf %p, %c : f32"], "%r"),
     ])  # fmt: skip
     return constant + "".join(f"        {line}\n" for line in [*lines, f"attn.yield {result} : f32"])
+
+
+def write_prob_factor(rng, region):
+    """%p times what a tensor has for the key, the row, the head or the pair, under a condition or not."""
+    factor = region.read(rng.choice(region.added), "f32")
+    result = region.add(f"arith.{rng.choice(['mulf', 'mulf', 'divf'])} %p, {factor} : f32")
+    if rng.random() < 0.3:
+        shown, zero = region.condition(), region.add("arith.constant 0.0 : f32")
+        result = region.add(f"arith.select {shown}, {result}, {rng.choice([zero, '%p'])} : f32")
+    return "".join(f"{line}\n" for line in [*region.lines, f"        attn.yield {result} : f32"])

@@ -90,6 +90,7 @@ struct AttentionProblem {
   bool isRowBias = false;   ///< and is the same for all query rows
   bool hasScoreMod = false; ///< backward: its derivative takes the scores
   bool hasDropout = false;  ///< each score takes a word of random bits
+  bool hasProbMod = false;  ///< each weight takes a factor, in the step
   bool sharedKV = false;    ///< K and V are views of one tensor (MLA latent)
   bool allowTf32 = false;   ///< f32 operands may be rounded to tf32
 

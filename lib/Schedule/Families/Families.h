@@ -20,6 +20,13 @@ namespace attn::detail {
 /// project (the unit test lists them).
 inline constexpr int64_t kOtherRegisters = 32;
 
+/// Numbers of columns, and their addresses, that a prob_mod reads beside
+/// `columns` of the scores (ptxas 13.0).
+inline int64_t getProbModRegisters(const AttentionProblem &problem,
+                                   int64_t columns) {
+  return problem.hasProbMod ? 3 * columns / 4 : 0;
+}
+
 const Family &getVectorFamily();
 const Family &getMmaSyncFamily();
 const Family &getWgmmaFamily();

@@ -102,6 +102,7 @@ RegisterUse Tcgen05::getRegisterUse(const AttentionProblem &problem,
   use.other = kOtherRegisters + (schedule.tileD > 128 ? kWideHeadRegisters : 0);
   if (problem.hasBias)
     use.other += schedule.tileN;
+  use.other += getProbModRegisters(problem, schedule.tileN);
   if (!keepsOutput(problem, schedule))
     use.output = schedule.tileDv;
   use.scores = schedule.tileN;

@@ -120,7 +120,8 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
   }
   use.output = schedule.tileDv / (2 * sharing);
   use.scores = schedule.tileN / (2 * sharing);
-  use.other += getBiasRegisters(problem, schedule.tileN / sharing);
+  use.other += getBiasRegisters(problem, schedule.tileN / sharing) +
+               getProbModRegisters(problem, schedule.tileN / sharing);
   if (sharing == 1 && schedule.clusterD == 1)
     use.scores += schedule.tileN * getSizeBytes(problem.elementType) / 8;
   return use;

@@ -542,21 +542,53 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
       });
 }
 
+/// Before the loops, if nothing of a step is in it.
+static Value hoisted(Value value) {
+  if (Operation *op = value.getDefiningOp())
+    hoistInvariant(op);
+  return value;
+}
+
+/// The last key there is; null where it is that of a view.
+Value ModToMap::getLastColumn(OnlineAttentionOp step) {
+  auto slice = step.getKey().getDefiningOp<tensor::ExtractSliceOp>();
+  Value keys = values.lookupOrNull(slice ? slice.getSource() : step.getKey());
+  if (!keys || !isa<tile::GlobalType>(keys.getType()))
+    return Value();
+  Location loc = step.getLoc();
+  Value number = toWidth(
+      builder, loc, tile::DimOp::create(builder, loc, keys, kSequence), 32);
+  Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
+  return hoisted(arith::SubIOp::create(builder, loc, number, one));
+}
+
+/// All loops of a kernel apply it alike, and to a tile's position alone: the
+/// first tile's weights are made by one code, whichever loop it is in
+/// (--attn-tile-overlap-softmax).
 FailureOr<Value> ModToMap::applyProbMod(OnlineAttentionOp step, Value p,
                                         Value keysInTile) {
   if (!step.hasProbMod())
     return p;
+  Location loc = step.getLoc();
   Region *region = &step.getProbMod();
-  Limits limits = getLimits(step, keysInTile, region, /*always=*/false);
-  bool hidesKeys = step.hasMaskMod() || keysInTile;
+  Value lastColumn =
+      isDefinedBeyond(*region, kLoopN) ? Value() : getLastColumn(step);
+  Limits limits = getLimits(step, lastColumn ? Value() : keysInTile, region,
+                            /*always=*/false);
+  if (limits.lastRow)
+    limits.lastRow = hoisted(limits.lastRow);
+  SmallVector<Value> offsets = getOffsets(step);
+  for (Value &offset : MutableArrayRef(offsets).drop_back())
+    offset = hoisted(offset);
   return createMap(
-      step, p, region, limits, getOffsets(step),
-      [&](Value weight, Value, const Coordinates &at) -> FailureOr<Value> {
+      step, p, region, limits, offsets,
+      [&](Value weight, Value, Coordinates at) -> FailureOr<Value> {
+        if (lastColumn)
+          at.col = arith::MinSIOp::create(builder, loc, at.col, lastColumn);
         FailureOr<Value> changed = inlineRegion(*region, weight, at);
-        if (failed(changed) || !hidesKeys)
-          return changed;
+        if (failed(changed))
+          return failure();
         // What a hidden key's number is does not matter.
-        Location loc = step.getLoc();
         Value zero = arith::ConstantOp::create(builder, loc,
                                                builder.getF32FloatAttr(0.0f));
         Value isZero = arith::CmpFOp::create(

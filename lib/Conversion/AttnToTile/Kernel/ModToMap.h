@@ -109,6 +109,7 @@ private:
             llvm::ArrayRef<mlir::Region *> regions, const Limits &limits,
             mlir::ValueRange offsets, Change change);
   llvm::SmallVector<mlir::Value> getOffsets(OnlineAttentionOp step);
+  mlir::Value getLastColumn(OnlineAttentionOp step);
   Limits getLimits(OnlineAttentionOp step, mlir::Value keysInTile,
                    llvm::ArrayRef<mlir::Region *> regions, bool always);
   Coordinates getCoordinates(mlir::Location loc, mlir::ValueRange offsets,
