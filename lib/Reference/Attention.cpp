@@ -127,7 +127,7 @@ private:
       Real factor =
           static_cast<Real>(detail::getDropoutFactor(options, {b, h, i, j}));
       Real probability = changeProbability(scores[j] / sum, {b, h, i, j});
-      scores[j] = roundProbability(static_cast<double>(probability * factor));
+      scores[j] = roundProbability(probability, factor);
     }
     return maximum + std::log(sum);
   }
@@ -145,19 +145,23 @@ private:
       Real factor =
           static_cast<Real>(detail::getDropoutFactor(options, {b, h, i, j}));
       bool hasWeight = visible[j] && divisor != 0;
-      scores[j] = hasWeight ? roundProbability(static_cast<double>(
-                                  scores[j] / divisor * factor))
-                            : 0;
+      scores[j] = hasWeight ? roundProbability(scores[j] / divisor, factor) : 0;
     }
   }
 
-  /// 8-bit types are small: 2^8 P is in their range, and keeps what is above
-  /// 2^-17 of the largest.
-  Real roundProbability(double p) const {
+  /// p times the factor of dropout. 8-bit types are small: 2^8 P is in their
+  /// range, and keeps what is above 2^-17 of the largest, but not times a
+  /// factor, which is one of the output.
+  Real roundProbability(Real p, Real factor) const {
+    auto dropped = static_cast<double>(p * factor);
     if (options.tf32Products)
-      return static_cast<Real>(roundToTf32(p));
-    double unit = getSizeBytes(probabilityType) == 1 ? 256 : 1;
-    return static_cast<Real>(roundToElement(unit * p, probabilityType) / unit);
+      return static_cast<Real>(roundToTf32(dropped));
+    if (getSizeBytes(probabilityType) > 1)
+      return static_cast<Real>(roundToElement(dropped, probabilityType));
+    constexpr double unit = 256;
+    double rounded =
+        roundToElement(unit * static_cast<double>(p), probabilityType) / unit;
+    return factor * static_cast<Real>(rounded);
   }
 
   void computeOutput(int64_t b, int64_t h, int64_t i,

@@ -188,6 +188,24 @@ TEST(Attention, unfusedRoundsProbabilitiesOf8BitsInTheirRange) {
             3 * 88.0 / 256);
 }
 
+/// Twice a probability of 1 has no room there: dropout's factor is the
+/// output's.
+TEST(Attention, unfusedProbabilitiesOf8BitsHaveRoomBesideDropout) {
+  Tensor query = Tensor({1, 1, 64, 1}, ElementType::F8E4M3FN);
+  Tensor key = Tensor({1, 1, 1, 1}, ElementType::F8E4M3FN);
+  Tensor value = makeTensor({1, 1, 1, 1}, {3}).convertTo(ElementType::F8E4M3FN);
+  AttentionOptions options;
+  options.outputType = ElementType::F32;
+  options.dropout = Dropout{/*seed=*/1, /*offset=*/0, /*rate=*/0.5};
+  Tensor output = unfusedAttention(query, key, value, options)->output;
+  bool isKept = false;
+  for (int64_t i = 0; i < 64; ++i) {
+    EXPECT_TRUE(output[i] == 0 || output[i] == 6) << output[i];
+    isKept |= output[i] == 6;
+  }
+  EXPECT_TRUE(isKept);
+}
+
 TEST(Attention, descalesAreOfTheWholeTensorOrOfAHead) {
   // Scores of head 0 are 0 and 2 * 0.5 * log 3, of head 1 0 and log 3 / 2.
   Tensor query = makeTensor({1, 2, 1, 1}, {1, 1});

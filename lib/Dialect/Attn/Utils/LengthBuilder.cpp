@@ -60,8 +60,7 @@ static Value getCapacity(AttentionOp op, Sequence sequence) {
 
 void attn::resolveLengths(OpBuilder &builder, AttentionOp op) {
   OpBuilder::InsertionGuard guard(builder);
-  for (Region *region :
-       {&op.getScoreMod(), &op.getMaskMod(), &op.getProbMod()})
+  for (Region *region : {&op.getScoreMod(), &op.getMaskMod(), &op.getProbMod()})
     for (LengthOp length :
          llvm::make_early_inc_range(region->getOps<LengthOp>())) {
       Value lengths = getLengths(op, length.getSequence());

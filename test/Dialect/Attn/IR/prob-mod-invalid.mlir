@@ -79,3 +79,42 @@ func.func @f(%p: tensor<?x2x8xf16>, %q: tensor<3x2x?x8xf16>, %offsets: tensor<4x
       } : tensor<3x2x?x8xf16>, tensor<3x2x?x8xf16>, tensor<3x2x?x8xf16> -> tensor<3x2x?x8xf16>
   return
 }
+
+// -----
+
+!q = tensor<1x1x4x8xf32>
+!r = tensor<1x1x4xf32>
+// online_attention_c4
+func.func @f(%q: !q, %r: !r, %i: index) {
+  // expected-error @+1 {{prob_mod}}
+  %o:3 = attn.online_attention %q, %q, %q offsets(%i, %i, %i, %i) prob_mod (%p: f32, %b: index, %h: index, %m: index) {
+        attn.yield %p : f32
+      } outs(%q, %r, %r) : !q, !q, !q -> !q, !r, !r
+  return
+}
+
+// -----
+
+!q = tensor<1x1x4x8xf32>
+!r = tensor<1x1x4xf32>
+// online_attention_c5
+func.func @f(%q: !q, %r: !r, %i: index) {
+  // expected-error @+1 {{expected a prob_mod that is a factor of the weights: what it yields is no multiple of them}}
+  %o:3 = attn.online_attention %q, %q, %q offsets(%i, %i, %i, %i) prob_mod (%p: f32, %b: index, %h: index, %m: index, %n: index) {
+        %x = arith.mulf %p, %p : f32
+        attn.yield %x : f32
+      } outs(%q, %r, %r) : !q, !q, !q -> !q, !r, !r
+  return
+}
+
+// -----
+
+!q = tensor<1x1x4x8xf32>
+// online_attention_c5
+func.func @f(%q: !q, %i: index) {
+  // expected-error @+1 {{expected no prob_mod with normalization #attn.none: its score_mod gives the weights}}
+  %o = attn.online_attention %q, %q, %q offsets(%i, %i, %i, %i) normalization(#attn.none) prob_mod (%p: f32, %b: index, %h: index, %m: index, %n: index) {
+        attn.yield %p : f32
+      } outs(%q) : !q, !q, !q -> !q
+  return
+}

@@ -8,6 +8,8 @@
 // RUN: attn-opt %t/two.mlir --attn-grad=recompute=true | FileCheck %s --check-prefix=GRAD
 // RUN: not attn-opt %t/two.mlir --attn-convert-to-online 2>&1 | FileCheck %s --check-prefix=ONLINE
 // RUN: not attn-opt %t/two.mlir --attn-verify-normal-form=form=tensor 2>&1 | FileCheck %s --check-prefix=ONLINE
+// RUN: attn-opt %t/factor.mlir --attn-decompose-prob-mod | FileCheck %s --check-prefix=FACTOR
+// RUN: attn-opt %t/factor.mlir --attn-decompose-prob-mod --attn-convert-to-online | FileCheck %s --check-prefix=STEP
 // RUN: not attn-opt %t/bits.mlir --attn-grad=recompute=true 2>&1 | FileCheck %s --check-prefix=BITS
 
 // The LSE that the function returns is that of the softmax.
@@ -20,7 +22,7 @@
 // CHECK: %[[X:.*]] = arith.subf %[[S]], %[[L]]
 // CHECK: %[[P:.*]] = math.exp %[[X]]
 // CHECK: %[[F:.*]] = tensor.extract %{{.*}}[%[[H]]]
-// CHECK: %[[W:.*]] = arith.mulf %[[F]], %[[P]]
+// CHECK: %[[W:.*]] = arith.maximumf %[[F]], %[[P]]
 // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[L]]
 // CHECK: %[[R:.*]] = arith.select %[[EMPTY]], %{{.*}}, %[[W]]
 // CHECK: attn.yield %[[R]]
@@ -57,7 +59,7 @@
 // GRAD: %[[ZERO:.*]] = linalg.fill {{.*}} -> tensor<1x4x?x16xf16>
 // GRAD: attn.attention_backward {{.*}} output(%[[ZERO]] : {{.*}}) lse(%[[LSE]] : {{.*}}) d_output(%[[ZERO]] : {{.*}}) d_lse(%[[W]]#1 : {{.*}}) sink(
 
-// ONLINE: error: 'attn.attention' op expected no prob_mod behind --attn-decompose-prob-mod
+// ONLINE: error: 'attn.attention' op expected no prob_mod but a factor behind --attn-decompose-prob-mod
 
 // BITS: error: 'arith.bitcast' op cannot be differentiated: expected a float op of arith or math on scalars where the result depends on the score
 
@@ -70,7 +72,7 @@ func.func @two(%q: !q, %k: !k, %v: !k, %sink: tensor<4xf32>, %factors: tensor<4x
       mask_mod causal(bottom_right)
       prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
         %f = tensor.extract %factors[%h] : tensor<4xf32>
-        %r = arith.mulf %f, %p : f32
+        %r = arith.maximumf %f, %p : f32
         attn.yield %r : f32
       } : !q, !k, !k -> !q, !l
   return %o, %lse : !q, !l
@@ -123,6 +125,65 @@ func.func @pages(%q: !q, %pool: !pool, %table: tensor<1x?xi32>, %v: !rows) -> !q
         attn.yield %r : f32
       } : !q, !rows, !rows -> !q
   return %o : !q
+}
+
+//--- factor.mlir
+
+// A factor of the weights stays, whatever it is a function of, for the step, but for small caches. Its sum is that of the weights before.
+!q = tensor<1x2x4x8xf32>
+// FACTOR-LABEL: func.func @factor
+// FACTOR: attn.attention {{.*}} prob_mod
+// FACTOR-NOT: attn.attention
+// STEP-LABEL: func.func @factor
+// STEP: attn.online_attention {{.*}} prob_mod (%[[P:.*]]: f32, %[[B:.*]]: index, %{{.*}}: index, %{{.*}}: index, %[[J:.*]]: index) {
+// STEP: %[[N:.*]] = {{.*}}4 : index
+// STEP: %[[W:.*]] = tensor.extract %{{.*}}[%[[B]], %[[J]]]
+// STEP: attn.yield
+// STEP: outs(
+func.func @factor(%q: !q, %w: tensor<1x4xf32>) -> (!q, tensor<1x2x4xf32>) {
+  %o, %lse = attn.attention %q, %q, %q
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %n = attn.length key
+        %x = tensor.extract %w[%b, %j] : tensor<1x4xf32>
+        %y = arith.divf %p, %x : f32
+        %z = arith.addf %p, %y : f32
+        %zero = arith.constant 0.0 : f32
+        %isLast = arith.cmpi eq, %j, %n : index
+        %r = arith.select %isLast, %zero, %z : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q, tensor<1x2x4xf32>
+  return %o, %lse : !q, tensor<1x2x4xf32>
+}
+// FACTOR-LABEL: func.func @small_cache
+// FACTOR-COUNT-2: attn.attention
+func.func @small_cache(%q: !q, %w: tensor<1x4xf32>) -> !q {
+  %o = attn.attention %q, %q, %q
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %x = tensor.extract %w[%b, %j] : tensor<1x4xf32>
+        %r = arith.mulf %p, %x : f32
+        attn.yield %r : f32
+      } {schedule = #attn.schedule<kind = "small_cache">} : !q, !q, !q -> !q
+  return %o : !q
+}
+// What is added is no factor, nor is what chooses by p.
+// FACTOR-LABEL: func.func @others
+// FACTOR-COUNT-4: attn.attention
+func.func @others(%q: !q) -> (!q, !q) {
+  %a = attn.attention %q, %q, %q
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %c = arith.constant 0.5 : f32
+        %r = arith.addf %p, %c : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  %b = attn.attention %q, %q, %q
+      prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {
+        %c = arith.constant 0.5 : f32
+        %zero = arith.constant 0.0 : f32
+        %isLarge = arith.cmpf ogt, %p, %c : f32
+        %r = arith.select %isLarge, %p, %zero : f32
+        attn.yield %r : f32
+      } : !q, !q, !q -> !q
+  return %a, %b : !q, !q
 }
 
 //--- empty.mlir

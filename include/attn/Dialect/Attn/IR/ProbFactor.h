@@ -7,7 +7,7 @@
 // A prob_mod w(b, h, i, j) p, whatever w is, commutes with the division by the
 // sum of a row:
 //
-//   sum over j of prob_mod(e[j] / sum) V[j] = (sum over j of prob_mod(e[j]) V[j]) / sum
+//   sum of prob_mod(e[j] / sum) V[j] = (sum of prob_mod(e[j]) V[j]) / sum
 //
 // so that a step applies it to weights, and needs no statistics of the row: the
 // scales of values, of each token say, are such.
