@@ -13,13 +13,13 @@ from .cache import Cache
 from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
 from .cpu import DirectKernel, has_contiguous_rows, keys_of_tensor
 from .errors import BindingError, DeviceError
-from .float8 import descale_arrays, float8_output, wide_field
+from .float8 import descale_arrays, float8_output, token_scales, wide_field
 from .heads import head_map_arrays, map_types
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks, prepared
 from .mask import Mask, Score, trace_mask, trace_score
 from .mask.outputs import trace_output
-from .mask.tracing import Traced
+from .mask.tracing import Factor, Traced
 from .probabilities import changed_attention
 from .problem import AttentionProblem, bias_shape, float_text
 from .rows import RowChanges
@@ -72,7 +72,7 @@ def attention(
         key: [B, Hkv, N, D]; value: [B, Hkv, N, Dv]; Hkv divides Hq. Any strides with a contiguous head dim: of arrays
         [B, M, H, D], pass the transposed view.
       descale: of 8-bit query, key and value, what they stand for divided by what they are: three arrays of f32 where query is, or those of key and value alone, where query has more bits,
-        each [1] or [B, Hkv]. With it there is no bias.
+        each [1] or [B, Hkv]. With it there is no bias. Beside a query of more bits also [B, Hkv, N], one for each token: factors of scores and weights in the same kernel.
       head_map: [Hq], i32 or i64: the head of key and value for each query head, in any order and groups; or a pair of such, of key and of value, which may then have
         different numbers of heads. Read when the kernel runs; an entry that is no head counts as the last one.
       qk_norm: (weight of query, weight of key), [D] of floats each, or None for ones: rows of query and key are divided by the root of the mean of their squares plus
@@ -138,6 +138,10 @@ def attention(
     changes = rows.arrays(query, key, key_lengths)
     check_no_gradients(**changes)
     mask_mod = with_blocks(mask_mod, block_mask)
+    beside = {"bias": bias, "prob_mod": prob_mod, "head_map": head_map, "normalization": None if normalization == "softmax" else normalization}
+    tokens = token_scales(query, key, descale, **beside)
+    if tokens is not None:
+        soft_cap, score_mod, descale = None, tokens.change_score(make_score(soft_cap, score_mod)), None
     if prob_mod is not None:
         if head_map is not None:
             raise BindingError("expected no head_map with prob_mod, got one: select the heads before")
@@ -157,7 +161,9 @@ def attention(
         if is_given and text != "softmax":
             raise BindingError(f"expected no {name} with normalization {normalization!r}")
     fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype, takes_bytes=True))
-    more_fields, read = call.change_output(output_mod)
+    more_fields, read = call.change_weights(tokens.weights() if tokens else None)
+    output_fields, output_read = call.change_output(output_mod)
+    more_fields, read = more_fields + output_fields, read + output_read
     results = call.run(read, (*fields, *rows.fields(call.named), *more_fields), target, device, {"allow_tf32": allow_tf32}, cache, out)
     if signature is not None:
         prepared.remember(signature, call.prepare())
@@ -275,6 +281,7 @@ def with_blocks(mask_mod: Any, block_mask: Any) -> Any:
 class Call:
     """What `attention` and `attention_backward` share: arrays, options, and the kernel for them."""
 
+    factor: Optional[Traced] = None
     output: Optional[Traced] = None
     made: Optional[Kernel] = None
 
@@ -302,6 +309,15 @@ class Call:
         if dtype != scores:
             raise BindingError(f"expected result_dtype {own} or {scores}, got {dtype!r}")
         return "result_dtype", dtype
+
+    def change_weights(self, factor: Optional[Factor]) -> tuple[tuple, tuple]:
+        """Fields of an AttentionProblem with this factor, and the arrays that it reads."""
+        if factor is None:
+            return (), ()
+        query = self.views[0]
+        factor.check_reads((*query.shape[:3], number_of_keys(self.named)))
+        self.factor = factor
+        return ("factor", factor.region), tuple(factor.arrays)
 
     def change_output(self, function: Any) -> tuple[tuple, tuple]:
         """Fields of an AttentionProblem with this output_mod, and the arrays that it reads."""
@@ -386,7 +402,7 @@ class Call:
         if problem.capture_gradients and not problem.learned:
             raise BindingError("expected a score_mod that reads an array of floats, since capture_gradients are asked for")
         readers: list[Traced] = [part for part in (score, mask) if part]
-        checked = [*readers, self.output] if self.output else readers
+        checked = [*readers, *(part for part in (self.factor, self.output) if part)]
         is_direct = target == "cpu" and all(part.reads_are_checked for part in checked)
         make = direct if is_direct else compiled
         result = make(problem, sizes, target, flags, cache), readers

@@ -56,7 +56,7 @@ class AttentionProblem:
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` and `tile_n` are the numbers of rows and keys
     that are computed together, which the cost model chooses by default.
 
-    `output` is an output_mod behind the attention, whose captures follow the others.
+    `factor` is a prob_mod that is a factor of the weights, whose captures follow the others; `output` an output_mod behind the attention, whose captures follow these.
 
     With `gradient` it is the backward: arguments then go on with output and lse, where there is an LSE, and d_output, and with `d_lse` d_lse; results
     are d_query, d_key, d_value, with `bias_gradient` d_bias, with `capture_gradients` those of `learned`. `wide_dtype` is then what inputs of 8 bits are made, and
@@ -68,6 +68,7 @@ class AttentionProblem:
     value_dim: int = 128
     mask: Optional[Region] = None
     score: Optional[Region] = None
+    factor: Optional[Region] = None
     output: Optional[Region] = None
     bias_shape: Optional[tuple[Union[int, str], ...]] = None
     bias_dtype: str = "f32"
@@ -204,7 +205,8 @@ class AttentionProblem:
             names = ", ".join(f"%{n}{'_wide' if wider[n] != arguments[n] else ''}" for n in wider)
             query, key, value = wider.values()
         arguments.update((c.name, c.type) for c in self.captures)
-        arguments.update((c.name, c.type) for c in (self.output.captures if self.output else ()))
+        for part in (self.factor, self.output):
+            arguments.update((c.name, c.type) for c in (part.captures if part else ()))
         if self.gradient:
             saved = {"output": output, "lse": lse} if self.normalization == "softmax" else {}
             saved.update({"d_output": output, **({"d_lse": lse} if self.d_lse else {})})
@@ -222,6 +224,7 @@ class AttentionProblem:
         score = in_f64(self.score.text) if self.score and self.dtype == "f64" else self.score.text if self.score else ""
         clauses += [f"score_mod {score}"] if score else []
         clauses += [f"mask_mod {self.mask.text}"] if self.mask else []
+        clauses += [f"prob_mod {self.factor.text}"] if self.factor else []
         tiles = [f"{name} = {size}" for name, size in (("tile_m", self.tile_m), ("tile_n", self.tile_n)) if size]
         clauses += [f"{{schedule = #attn.schedule<{', '.join(tiles)}>}}"] if tiles else []
         if self.gradient:

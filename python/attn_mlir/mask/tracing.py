@@ -187,6 +187,12 @@ class Score(Traced):
         return self.function(s, b, h, i, j)
 
 
+class Factor(Score):
+    """A traced prob_mod that is its first argument times a number."""
+
+    kind = "factor"
+
+
 def trace_mask(function: Union[Mask, Callable[..., Any]]) -> Mask:
     """A Mask from a function of (b, h, i, j): batch, query head, query position, key position."""
     if not callable(function):

@@ -120,6 +120,35 @@ class Cache8(unittest.TestCase):
                         with self.subTest(b=b, head=head, i=i, **where):
                             self.check_row(row, got, lse.values()[head * 22 + first + i], pools, scales, b, head, sees, 2e-3)
 
+    def test_scales_of_tokens(self):
+        """A descale of each token, NaN behind the lengths, of keys, of values or of both, under a soft cap or none."""
+        rows, keys, lengths = 3, 20, [20, 7]
+        heads = range(self.key_heads)
+        key, value = (stored("i8", (2, self.key_heads, keys, dim)) for dim in (self.dim, self.value_dim))
+        query = normal("f16", 2, self.heads, rows, self.dim)
+        exists = [j < lengths[b] for b in range(2) for _ in heads for j in range(keys)]
+        numbers = [[round_to(generator.uniform(0.002, 0.02), "f32") if e else math.nan for e in exists] for _ in range(2)]
+        tokens = [HostArray.of("f32", (2, self.key_heads, keys), column) for column in numbers]
+        one, half = HostArray.of("f32", (1,), [0.0078125]), [0.0078125] * len(exists)
+        for (descale, columns), cap in (((tokens, numbers), None), ((tokens, numbers), 2.0), (((one, tokens[1]), (half, numbers[1])), None), (((tokens[0], one), (numbers[0], half)), None)):
+            stands = []
+            for array, column, dim in zip((key, value), columns, (self.dim, self.value_dim)):
+                stands.append([[x * n for x in array.values()[row * dim :][:dim]] for row, n in enumerate(column)])
+            for where in DEVICES:
+                options = {"descale": tuple(descale), "key_lengths": HostArray.of("i32", (2,), lengths), "causal": True, "soft_cap": cap, "return_lse": True}
+                output, lse = (array.values() for array in attn_mlir.attention(query, key, value, **options, **where))
+                for b, head, i in ((b, head, i) for b in range(2) for head in range(self.heads) for i in range(rows)):
+                    at = (b * self.heads + head) * rows + i
+                    first = (b * self.key_heads + head * self.key_heads // self.heads) * keys
+                    seen = range(first, first + lengths[b] - rows + i + 1)
+                    scores = [sum(x * y for x, y in zip(query.values()[at * self.dim :][: self.dim], stands[0][j])) * self.dim**-0.5 for j in seen]
+                    scores = [cap * math.tanh(score / cap) for score in scores] if cap else scores
+                    weights = [math.exp(score) for score in scores]
+                    self.assertAlmostEqual(lse[at], math.log(sum(weights)), delta=1e-4)
+                    for e in range(self.value_dim):
+                        wanted = sum(w * stands[1][j][e] for w, j in zip(weights, seen)) / sum(weights)
+                        self.assertAlmostEqual(output[at * self.value_dim + e], wanted, delta=2e-3 * max(1, abs(wanted)), msg=str((where, cap)))
+
     def test_every_byte(self):
         """Of one key the output is its value, exactly, NaN and infinities too, and the score of a one-hot query an element of it."""
         dim = 256
@@ -154,6 +183,17 @@ class Cache8(unittest.TestCase):
             (lambda: attn_mlir.attention(query, query, query, descale=(three, three)), "expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got f16"),
             (lambda: attn_mlir.attention(HostArray("i8", query.shape, bytearray(query.shape[0] * self.heads * self.dim)), contiguous, contiguous), "query: expected dtype .*, got i8"),
             (lambda: attn_mlir.attention(query, contiguous, contiguous, descale=(one,) * 3), "beside a query of f16, got three"),
+        )
+        tokens, bias = HostArray.of("f32", (4, self.key_heads, 7), [1.0] * 28 * self.key_heads), HostArray.of("f32", (1, 1, 1, 7), [0.0] * 7)
+        short, per_token = HostArray.of("f32", (4, self.key_heads, 6), [1.0] * 24 * self.key_heads), "with a descale of each token"
+        keep = lambda p, b, h, i, j: p  # noqa: E731
+        cached = (query, contiguous, contiguous)
+        wrong += (
+            (lambda: attn_mlir.attention(query, query, query, descale=(tokens, tokens)), f"i8 beside a query of more bits {per_token}, got f16 and f16"),
+            (lambda: attn_mlir.attention(*cached, descale=(tokens, short)), r"value_descale: expected f32 of \(1,\), \(4, 2\) or \(4, 2, 7\), got f32 of \(4, 2, 6\)"),
+            (lambda: attn_mlir.attention(*cached, descale=(tokens, one), bias=bias), f"expected no bias {per_token}, got one"),
+            (lambda: attn_mlir.attention(*cached, descale=(tokens, one), prob_mod=keep), f"expected no prob_mod {per_token}, got one"),
+            (lambda: attn_mlir.attention(*cached, descale=(tokens, one), normalization="none"), f"expected no normalization {per_token}, got one"),
         )
         for call, message in wrong:
             with self.assertRaisesRegex(attn_mlir.BindingError, message):
