@@ -23,7 +23,8 @@
 //   relNorm <= 2 * max(relNorm of the yardstick, u)
 //
 // A result that is 0 everywhere, as the gradients of queries are where each row
-// sees one key, is what cancels: f32 sums of the size of the other gradients.
+// sees one key, and of weights that these were multiplied by, is what cancels:
+// f32 sums of the size of the other gradients.
 // It may be off by 2^-17 of the largest of those.
 //
 // NaN must meet NaN and infinity the same infinity; each disagreement counts as
