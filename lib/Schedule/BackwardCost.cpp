@@ -22,49 +22,6 @@ static constexpr double kSumBytesPerClock = 17;
 /// Addresses, row numbers, barriers; and with dropout the counter and words.
 static constexpr int64_t kOtherRegisters = 16, kDropoutRegisters = 40;
 
-std::string_view attn::getName(BackwardKernel kernel) {
-  switch (kernel) {
-  case BackwardKernel::RowValues:
-    return "delta";
-  case BackwardKernel::Scores:
-    return "scores";
-  case BackwardKernel::QueryGradient:
-    return "dq";
-  case BackwardKernel::KeyValueGradients:
-    return "dkv";
-  case BackwardKernel::KeyGradient:
-    return "dk";
-  case BackwardKernel::ValueGradient:
-    return "dv";
-  case BackwardKernel::ClearedSums:
-    return "delta";
-  case BackwardKernel::AllGradients:
-    return "dqkv";
-  case BackwardKernel::QueryRounding:
-    return "round";
-  }
-  return "";
-}
-
-/// Columns of a gradient, of which a CTA has `tile`, or all for 0.
-static int64_t countSlices(int64_t columns, int64_t tile) {
-  return tile > 0 ? ceilDiv(columns, tile) : 1;
-}
-
-int64_t attn::countGradientSlices(BackwardKernel kernel,
-                                  const Schedule &schedule,
-                                  const AttentionProblem &problem) {
-  switch (kernel) {
-  case BackwardKernel::QueryGradient:
-  case BackwardKernel::KeyGradient:
-    return countSlices(problem.headDim, schedule.tileD);
-  case BackwardKernel::ValueGradient:
-    return countSlices(problem.valueDim, schedule.tileDv);
-  default:
-    return 1;
-  }
-}
-
 //===----------------------------------------------------------------------===//
 // One kernel
 //===----------------------------------------------------------------------===//

@@ -27,6 +27,49 @@ static constexpr double kSmallCacheMargin = 1.25;
 /// Of a gradient that is not sliced.
 static constexpr int64_t kMostColumns = std::numeric_limits<int64_t>::max();
 
+std::string_view attn::getName(BackwardKernel kernel) {
+  switch (kernel) {
+  case BackwardKernel::RowValues:
+    return "delta";
+  case BackwardKernel::Scores:
+    return "scores";
+  case BackwardKernel::QueryGradient:
+    return "dq";
+  case BackwardKernel::KeyValueGradients:
+    return "dkv";
+  case BackwardKernel::KeyGradient:
+    return "dk";
+  case BackwardKernel::ValueGradient:
+    return "dv";
+  case BackwardKernel::ClearedSums:
+    return "delta";
+  case BackwardKernel::AllGradients:
+    return "dqkv";
+  case BackwardKernel::QueryRounding:
+    return "round";
+  }
+  return "";
+}
+
+/// Columns of a gradient, of which a CTA has `tile`, or all for 0.
+static int64_t countSlices(int64_t columns, int64_t tile) {
+  return tile > 0 ? ceilDiv(columns, tile) : 1;
+}
+
+int64_t attn::countGradientSlices(BackwardKernel kernel,
+                                  const Schedule &schedule,
+                                  const AttentionProblem &problem) {
+  switch (kernel) {
+  case BackwardKernel::QueryGradient:
+  case BackwardKernel::KeyGradient:
+    return countSlices(problem.headDim, schedule.tileD);
+  case BackwardKernel::ValueGradient:
+    return countSlices(problem.valueDim, schedule.tileDv);
+  default:
+    return 1;
+  }
+}
+
 double BackwardSelection::getSeconds() const {
   double seconds = 0;
   for (const BackwardChoice &choice : kernels)

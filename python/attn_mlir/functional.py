@@ -129,7 +129,7 @@ def attention(
     functions = (mask_mod, block_mask, score_mod, prob_mod, output_mod, out, cache)
     if not dropout and all([other is None for other in others + functions]):
         options = (normalization, target, device, allow_tf32, result_dtype)
-        signature = plain_signature((query, key, value), causal, window, soft_cap, scale, return_lse, options)
+        signature = prepared.plain_signature((query, key, value), causal, window, soft_cap, scale, return_lse, options)
         known = prepared.find(signature)
         if known is not None:
             return known.run(query, key, value)
@@ -161,23 +161,12 @@ def attention(
         if is_given and text != "softmax":
             raise BindingError(f"expected no {name} with normalization {normalization!r}")
     fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype, takes_bytes=True))
-    more_fields, read = call.change_weights(tokens.weights() if tokens else None)
-    output_fields, output_read = call.change_output(output_mod)
-    more_fields, read = more_fields + output_fields, read + output_read
+    weights, output = call.change_weights(tokens.weights() if tokens else None), call.change_output(output_mod)
+    more_fields, read = (own + of_output for own, of_output in zip(weights, output))
     results = call.run(read, (*fields, *rows.fields(call.named), *more_fields), target, device, {"allow_tf32": allow_tf32}, cache, out)
     if signature is not None:
         prepared.remember(signature, call.prepare())
     return results
-
-
-def plain_signature(
-    arrays: Sequence[Any], causal: Any, window: Any, soft_cap: Any, scale: Any, return_lse: bool,
-    others: Sequence[Any] = ("softmax", None, None, False, None),
-) -> Optional[tuple]:  # fmt: skip
-    """Of a call that has no other arrays than query, key and value, no functions, and drops nothing; `others` are its
-    normalization, target, device, allow_tf32 and result_dtype."""
-    sides = window if type(window) is tuple else (window,)
-    return prepared.signature_of(arrays, (causal, soft_cap, scale, return_lse, *others, *sides))
 
 
 def attention_backward(

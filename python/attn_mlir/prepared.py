@@ -52,6 +52,16 @@ def signature_of(arrays: Sequence[Any], options: Sequence[Any]) -> Optional[tupl
     return tuple(parts)
 
 
+def plain_signature(
+    arrays: Sequence[Any], causal: Any, window: Any, soft_cap: Any, scale: Any, return_lse: bool,
+    others: Sequence[Any] = ("softmax", None, None, False, None),
+) -> Optional[tuple]:  # fmt: skip
+    """Of a call that has no other arrays than query, key and value, no functions, and drops nothing; `others` are its
+    normalization, target, device, allow_tf32 and result_dtype."""
+    sides = window if type(window) is tuple else (window,)
+    return signature_of(arrays, (causal, soft_cap, scale, return_lse, *others, *sides))
+
+
 def find(signature: Optional[tuple]) -> Optional["Prepared"]:
     return _prepared.get(signature) if signature is not None else None
 

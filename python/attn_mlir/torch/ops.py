@@ -227,7 +227,7 @@ def attention(
     """
     signature = None
     if bias is mask is sink is head_map is qk_norm is rotary is rotary_positions is output_mod is None and dropout == 0.0:
-        signature = functional.plain_signature((query, key, value), causal, window, soft_cap, scale, True, ("attention",))
+        signature = prepared.plain_signature((query, key, value), causal, window, soft_cap, scale, True, ("attention",))
         known = prepared.find(signature)
         if known is not None and is_computed_alone(query, key, value):
             results = known.run(query, key, value)
@@ -281,7 +281,7 @@ def remember(signature: Any, given: Sequence[Tensor], passed: Sequence[Tensor], 
     if signature is None or any([a is not b for a, b in zip(given, passed)]):
         return
     arguments = (causal or False, window, soft_cap or None, scale, True)
-    prepared.remember(signature, prepared.find(functional.plain_signature(passed, *arguments)))
+    prepared.remember(signature, prepared.find(prepared.plain_signature(passed, *arguments)))
 
 
 def random_of(query: Tensor, dropout: float) -> Optional[Tensor]:

@@ -21,6 +21,10 @@
 
 namespace attn {
 
+/// index, i32 or i64 as an integer of `width` bits (sign-extended).
+mlir::Value toWidth(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Value value, unsigned width);
+
 /// Builds maps inside a kernel.
 class ModToMap {
 public:
