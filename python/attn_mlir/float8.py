@@ -9,7 +9,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence
 from .arrays import ArrayView, vector_like, view_of
 from .checks import BYTES, DESCALES, FLOAT8
 from .errors import BindingError
-from .mask import Score, tensor
+from .mask import Score, tensor, where
 from .mask.tracing import Factor
 
 
@@ -56,33 +56,61 @@ class TokenScales(NamedTuple):
 
 
 def token_scales(query: Any, key: Any, descale: Any, **others: Any) -> Optional[TokenScales]:
-    """None where no descale is of each token. `others` are arguments that may not stand beside such."""
+    """None where no descale is of each token: [B, Hkv, N]. `others` are arguments that may not stand beside such."""
     if not isinstance(descale, (tuple, list)) or len(descale) != 2:
         return None
-    views = [view_of(array, name) for array, name in zip(descale, DESCALES[1:])]
-    if all(len(view.shape) != 3 for view in views):
+    shape = view_of(key, "key").shape
+    if not are_of_tokens(descale, query, shape[:3], key, others):
         return None
-    query, key = view_of(query, "query"), view_of(key, "key")
-    if key.dtype not in BYTES or query.dtype in BYTES:
-        raise BindingError(f"expected key of {', '.join(FLOAT8)} or i8 beside a query of more bits with a descale of each token, got {key.dtype} and {query.dtype}")
+    group = group_of(query, key)
+    return TokenScales(*(factor_of(array, shape[:3], group, lambda scales, b, h, j: scales[b, h, j], name) for array, name in zip(descale, DESCALES[1:])))
+
+
+def pool_scales(query: Any, k_pool: Any, table: Any, lengths: Any, scales: Mapping[str, Any], **others: Any) -> Optional[TokenScales]:
+    """The same of a cache in pages, where no scale is of each row of the pools: [pages, Hkv, page size]. Entries of pages without a key are not read."""
+    pages, heads, page, _ = view_of(k_pool, "k_pool").shape
+    if not scales or not are_of_tokens(tuple(scales.values()), query, (pages, heads, page), k_pool, others):
+        return None
+    entries, ends = tensor(table), tensor(lengths)
+
+    def read(pool: Any, b: Any, h: Any, j: Any) -> Any:
+        return pool[where(j < ends[b], entries[b, j // page], 0), h, j % page]
+
+    batch, group = view_of(query, "query").shape[0], group_of(query, k_pool)
+    return TokenScales(*(factor_of(array, (batch, heads), group, read, name, (pages, heads, page)) for name, array in scales.items()))
+
+
+def are_of_tokens(scales: Sequence[Any], query: Any, shape: Sequence[int], key: Any, others: Mapping[str, Any]) -> bool:
+    """Whether one of them has three dimensions. Raises BindingError where one may not."""
+    if all(len(view_of(array, name).shape) != 3 for array, name in zip(scales, DESCALES[1:])):
+        return False
+    types = view_of(key, "key").dtype, view_of(query, "query").dtype
+    if types[0] not in BYTES or types[1] in BYTES:
+        raise BindingError(f"expected key of {', '.join(FLOAT8)} or i8 beside a query of more bits with a descale of each token, got {types[0]} and {types[1]}")
     for name, other in others.items():
         if other is not None:
             raise BindingError(f"expected no {name} with a descale of each token, got one")
-    heads = (key.shape[0], key.shape[1])
-    group = query.shape[1] // max(key.shape[1], 1)
-    factors = []
-    for array, view, name in zip(descale, views, DESCALES[1:]):
-        shapes = ((1,), heads, (*heads, key.shape[2]))
-        if view.dtype != "f32" or tuple(view.shape) not in shapes:
-            raise BindingError(f"{name}: expected f32 of {', '.join(map(str, shapes[:2]))} or {shapes[2]}, got {view.dtype} of {tuple(view.shape)}")
-        factors.append(factor_of(tensor(array), len(view.shape), group))
-    return TokenScales(*factors)
+    return True
 
 
-def factor_of(scales: Any, rank: int, group: int) -> Callable[..., Any]:
-    if rank == 1:
+def group_of(query: Any, key: Any) -> int:
+    """Query heads of a key head."""
+    return view_of(query, "query").shape[1] // max(view_of(key, "key").shape[1], 1)
+
+
+def factor_of(
+    array: Any, heads: Sequence[int], group: int, read: Callable[..., Any], name: str, tokens: Optional[Sequence[int]] = None,
+) -> Callable[..., Any]:  # fmt: skip
+    """A function of (b, h, j) of scales [1], [B, Hkv], or `tokens`, by default `heads` with N, of which `read` gives that of a token."""
+    view, scales = view_of(array, name), tensor(array)
+    shapes = ((1,), tuple(heads[:2]), tuple(tokens or heads))
+    if view.dtype != "f32" or tuple(view.shape) not in shapes:
+        raise BindingError(f"{name}: expected f32 of {', '.join(map(str, shapes[:2]))} or {shapes[2]}, got {view.dtype} of {tuple(view.shape)}")
+    if len(view.shape) == 1:
         return lambda b, h, j: scales[0]
-    return lambda b, h, j: scales[(b, h // group, j)[:rank]]
+    if len(view.shape) == 2:
+        return lambda b, h, j: scales[b, h // group]
+    return lambda b, h, j: read(scales, b, h // group, j)
 
 
 def wide_field(named: Mapping[str, ArrayView], d_output: Any) -> tuple:

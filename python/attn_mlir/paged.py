@@ -13,7 +13,8 @@ from .cache import Cache
 from .checks import BYTES, DESCALES, FLOATS, Window, check_arrays, check_no_gradients
 from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
-from .functional import Call, default_target, window_of
+from .float8 import pool_scales
+from .functional import Call, default_target, make_score, window_of
 from .heads import head_map_arrays
 from .kernel import Kernel, compile
 from .rotary import rotary_field, rows_of_tokens
@@ -77,7 +78,8 @@ def decode(
       window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
         with finite values.
       k_scale, v_scale: of pools of 8 bits (f8E4M3FN, f8E5M2, i8), which stand for k_scale and v_scale times what they hold: a number, or f32
-        arrays [1] or [B, Hkv] (FlashInfer's and vLLM's names; FlashAttention's k_descale, v_descale). None: 1.
+        arrays [1] or [B, Hkv] (FlashInfer's and vLLM's names; FlashAttention's k_descale, v_descale), or pools [pages, Hkv, page size], one for each
+        row of the others (not with head_map; k_new and v_new have the pools' type then). None: 1.
       rotary, rotary_interleaved: as of `attention`, of query and of k_new [B, Hkv, M, D]; keys in pools are turned already (FlashAttention's rotary_cos,
         rotary_sin). New rows are turned and rounded to their type once, then appended, on a GPU by one kernel; pools of 8 bits get them quantised.
       rotary_positions: [1 or B, M], i32 or i64, of the new tokens; None: lengths - M + i for token i.
@@ -94,13 +96,17 @@ def decode(
     `attention` does. An entry that is read must be a page of the pool: none is looked at on the host.
     """
     check_no_gradients(query=query, key=k_pool, value=v_pool, sink=sink)
-    more = {**cache_scales(query, k_scale, v_scale), "key_table": table, "key_lengths": lengths, **head_map_arrays(head_map)}
+    scales_of_cache = cache_scales(query, k_scale, v_scale)
+    tokens = pool_scales(query, k_pool, table, lengths, scales_of_cache, head_map=head_map)
+    more = {**({} if tokens else scales_of_cache), "key_table": table, "key_lengths": lengths, **head_map_arrays(head_map)}
     fields: tuple = ("lse", return_lse)
     target = target or default_target(view_of(query, "query"), device)
     rows, scales = {}, {}
     if any(array is not None for array in (k_new, v_new, slots)):
         rows = check_new_rows(k_new, v_new, slots, k_pool, v_pool)
         if quantises(k_new, v_new, k_pool, v_pool):
+            if tokens:
+                raise BindingError("expected k_new and v_new of the pools' type with a scale of each token, got wider rows: quantise them")
             scales = append_scales(query, k_scale, v_scale, rows)
             more.update(scales)
     tables = rows_of_tokens(rotary, rotary_positions, query, lengths, k_new)
@@ -114,15 +120,17 @@ def decode(
         new = view_of(k_new, "k_new")
         fields += ("append", (len(new.shape), new.dtype, view_of(slots, "slots").dtype))
     more.update(tables)
-    call = Call(query, k_pool, v_pool, None, sink, more, causal, None, soft_cap, scale, window_of(window), None)
-    fields += call.result_field(result_dtype)
+    score = tokens.change_score(make_score(soft_cap, None)) if tokens else None
+    call = Call(query, k_pool, v_pool, None, sink, more, causal, None, None if tokens else soft_cap, scale, window_of(window), score)
+    weights_fields, read = call.change_weights(tokens.weights() if tokens else None)
+    fields += (*call.result_field(result_dtype), *weights_fields)
     check_pages(call.named)
     if target != "cpu" and head_map is None and is_latent(call.named["key"], call.named["value"]):
         fields += ("latent", True)
     if rows and target == "cpu":  # a kernel for the CPU would give copies of the pools back
         append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, scales)
     flags = {"allow_tf32": allow_tf32, **flags_of_splits(call.named["key"].shape[2], fixed_split_size, disable_split_kv, invariance, target)}
-    return call.run((), fields, target, device, flags, cache, out)
+    return call.run(read, fields, target, device, flags, cache, out)
 
 
 def is_latent(key: ArrayView, value: ArrayView) -> bool:

@@ -37,11 +37,12 @@ class Cache8(unittest.TestCase):
         return [stored(dtype, (12, self.key_heads, self.page, dim), rows, dim) for dim in (self.dim, self.value_dim)]
 
     def rows_of(self, pool, scale, b, head):
-        """Rows of a sequence, dequantised."""
+        """Rows of a sequence, dequantised: `scale` is a function, or a list of one for each row of the pool."""
         values, dim, rows = pool.values(), pool.shape[3], []
         for j in range(self.lengths[b]):
-            start = ((self.table[b][j // self.page] * self.key_heads + head) * self.page + j % self.page) * dim
-            rows.append([scale(b, head) * x for x in values[start : start + dim]])
+            at = (self.table[b][j // self.page] * self.key_heads + head) * self.page + j % self.page
+            factor = scale[at] if isinstance(scale, list) else scale(b, head)
+            rows.append([factor * x for x in values[at * dim : (at + 1) * dim]])
         return rows
 
     def check_row(self, row, got, lse, pools, scales, b, head, sees, tolerance):
@@ -64,7 +65,14 @@ class Cache8(unittest.TestCase):
             ({"k_scale": k_heads, "v_scale": v_heads}, of_heads),
         )
         small = {"k_scale": 0.01, "v_scale": 0.02}, [lambda b, h: 0.01, lambda b, h: 0.02]
+        of_rows = [[round_to(generator.uniform(0.002, 0.02), "f32") for _ in range(12 * 2 * self.page)] for _ in range(2)]
+        pool_of_scales = [HostArray.of("f32", (12, 2, self.page), numbers) for numbers in of_rows]
+        rows = {"k_scale": pool_of_scales[0], "v_scale": pool_of_scales[1]}, of_rows
+        values = {"k_scale": 0.01, "v_scale": pool_of_scales[1]}, [lambda b, h: 0.01, of_rows[1]]
         cases = (
+            ("f16", "i8", rows, 1),
+            ("bf16", "i8", rows, 3),
+            ("f16", "i8", values, 2),
             ("f16", "f8E4M3FN", given[2], 1),
             ("bf16", "f8E4M3FN", given[1], 3),
             ("f16", "f8E5M2", given[0], 1),
@@ -188,7 +196,14 @@ class Cache8(unittest.TestCase):
         short, per_token = HostArray.of("f32", (4, self.key_heads, 6), [1.0] * 24 * self.key_heads), "with a descale of each token"
         keep = lambda p, b, h, i, j: p  # noqa: E731
         cached = (query, contiguous, contiguous)
+        pool_of_scales, wide = HostArray.of("f32", (12, self.key_heads, self.page), [1.0] * 24 * self.page), normal("f16", 4, self.key_heads, 1, self.dim)
+        slots, other_pages = HostArray.of("i32", (4, 1), [-1] * 4), HostArray.of("f32", (11, self.key_heads, self.page), [1.0] * 22 * self.page)
+        new, heads = (wide, normal("f16", 4, self.key_heads, 1, self.value_dim)), HostArray.of("i32", (4,), [0] * 4)
+        paged = (query, *pools, table, lengths)
         wrong += (
+            (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, k_new=new[0], v_new=new[1], slots=slots), "expected k_new and v_new of the pools' type with a scale of each token, got wider rows"),
+            (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, v_scale=other_pages), r"value_descale: expected f32 of \(1,\), \(4, 2\) or \(12, 2, 5\), got f32 of \(11, 2, 5\)"),
+            (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, head_map=heads), f"expected no head_map {per_token}, got one"),
             (lambda: attn_mlir.attention(query, query, query, descale=(tokens, tokens)), f"i8 beside a query of more bits {per_token}, got f16 and f16"),
             (lambda: attn_mlir.attention(*cached, descale=(tokens, short)), r"value_descale: expected f32 of \(1,\), \(4, 2\) or \(4, 2, 7\), got f32 of \(4, 2, 6\)"),
             (lambda: attn_mlir.attention(*cached, descale=(tokens, one), bias=bias), f"expected no bias {per_token}, got one"),
