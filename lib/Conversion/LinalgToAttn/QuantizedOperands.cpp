@@ -6,12 +6,14 @@
 //
 // A key and a value that a graph widens from 8 bits and multiplies by a number
 // each are a cache of 8 bits with descales: the attention reads the bytes.
+// Numbers of heads or tokens are factors of scores and of weights.
 //
 //===----------------------------------------------------------------------===//
 
 #include "AttentionMatch.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/NamedMods.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -28,6 +30,14 @@ struct Factor {
   Value tensor;
 };
 
+/// The elements of a tensor of floats, one for each batch, head or row of the
+/// operand: each index is one of these (kBatch, kHead, kSequence), or 0 for -1.
+struct RowFactor {
+  Value tensor;
+  SmallVector<int64_t> dims;
+  bool divides;
+};
+
 /// What one operand, [B, H, N, D], is made of.
 class Dequantization {
 public:
@@ -41,8 +51,14 @@ public:
   Type getStoredType() { return getElementTypeOrSelf(source.tensor); }
   Value buildBytes(OpBuilder &builder, Location loc);
   Value buildDescale(OpBuilder &builder, Location loc);
+  bool hasRowFactors() const { return !rowFactors.empty(); }
+  /// `value` times the factors of rows, at `at` (b, h, j) of the operand.
+  Value applyRowFactors(OpBuilder &builder, Location loc, Value value,
+                        ArrayRef<Value> at);
 
 private:
+  bool isOfRows(ScalarRef read);
+  bool takeRowFactor(ScalarRef read, bool divides);
   bool takeFactor(ScalarRef scalar, bool divides);
   bool step();
 
@@ -52,9 +68,39 @@ private:
   ElementWalker walker;
   Layout wanted;
   OperandSource source;
+  SmallVector<AffineExpr> variables; ///< the operand's indices
   SmallVector<Factor> factors;
+  SmallVector<RowFactor> rowFactors;
 };
 } // namespace
+
+/// True for an element of a tensor of floats that all columns share.
+bool Dequantization::isOfRows(ScalarRef read) {
+  if (!isa<FloatType>(getElementTypeOrSelf(read->source)) ||
+      isByte(read->source.getType()))
+    return false;
+  return llvm::none_of(read->operands, [&](ScalarRef index) {
+    return index->isIndex() && dependsOn(index->affine[0], variables[kHeadDim]);
+  });
+}
+
+bool Dequantization::takeRowFactor(ScalarRef read, bool divides) {
+  RowFactor factor{read->source, {}, divides};
+  for (ScalarRef index : read->operands) {
+    AffineExpr expr = index->isIndex()      ? index->affine[0]
+                      : index->isConstant() ? space.constant(index->value)
+                                            : AffineExpr();
+    const auto *found = llvm::find(variables, expr);
+    if (expr && expr == space.constant(0))
+      factor.dims.push_back(-1);
+    else if (expr && found != variables.end())
+      factor.dims.push_back(found - variables.begin());
+    else
+      return false;
+  }
+  rowFactors.push_back(factor);
+  return true;
+}
 
 /// Takes a constant, or the element of a tensor that has no other.
 bool Dequantization::takeFactor(ScalarRef scalar, bool divides) {
@@ -91,10 +137,15 @@ bool Dequantization::step() {
                     ? dyn_cast<ShapedType>(part->source.getType())
                     : ShapedType();
     bool isNumber = type && type.hasStaticShape() && type.getNumElements() == 1;
-    if (!divides && type && !isNumber && !read)
+    bool isTensor = type && !isNumber;
+    if (isTensor && isOfRows(part)) {
+      if (!takeRowFactor(part, divides))
+        return false;
+    } else if (isTensor && !divides && !read) {
       read = part;
-    else if (!takeFactor(part, divides))
+    } else if (!takeFactor(part, divides)) {
       return false;
+    }
   }
   if (!read || read->source == source.tensor)
     return false;
@@ -121,6 +172,7 @@ bool Dequantization::match() {
     AffineExpr variable =
         isOne ? space.constant(0) : space.addVariable(extent, false);
     source.indices.push_back(variable);
+    variables.push_back(variable);
     wanted.push_back({});
     if (!isOne)
       wanted.back().push_back(variable);
@@ -134,6 +186,16 @@ bool Dequantization::match() {
 Value Dequantization::buildBytes(OpBuilder &builder, Location loc) {
   return convertLayout(builder, loc, space, source.tensor,
                        *getLayout(walker, source), wanted);
+}
+
+static Value convertToF32(OpBuilder &builder, Location loc, Value element) {
+  unsigned width = element.getType().getIntOrFloatBitWidth();
+  Type f32 = builder.getF32Type();
+  if (width < 32)
+    return arith::ExtFOp::create(builder, loc, f32, element);
+  if (width > 32)
+    return arith::TruncFOp::create(builder, loc, f32, element);
+  return element;
 }
 
 /// [1] of f32.
@@ -156,14 +218,8 @@ Value Dequantization::buildDescale(OpBuilder &builder, Location loc) {
   for (Value one : read) {
     SmallVector<Value> zeros(cast<ShapedType>(one.getType()).getRank(),
                              arith::ConstantIndexOp::create(builder, loc, 0));
-    Value element = tensor::ExtractOp::create(builder, loc, one, zeros);
-    unsigned width = element.getType().getIntOrFloatBitWidth();
-    if (width < 32)
-      element =
-          arith::ExtFOp::create(builder, loc, builder.getF32Type(), element);
-    else if (width > 32)
-      element =
-          arith::TruncFOp::create(builder, loc, builder.getF32Type(), element);
+    Value element = convertToF32(
+        builder, loc, tensor::ExtractOp::create(builder, loc, one, zeros));
     product = product ? arith::MulFOp::create(builder, loc, product, element)
                       : element;
   }
@@ -173,6 +229,65 @@ Value Dequantization::buildDescale(OpBuilder &builder, Location loc) {
     product = arith::MulFOp::create(builder, loc, product, constant);
   }
   return tensor::FromElementsOp::create(builder, loc, type, product);
+}
+
+Value Dequantization::applyRowFactors(OpBuilder &builder, Location loc,
+                                      Value value, ArrayRef<Value> at) {
+  for (const RowFactor &factor : rowFactors) {
+    SmallVector<Value> indices;
+    for (int64_t dim : factor.dims)
+      indices.push_back(
+          dim < 0 ? arith::ConstantIndexOp::create(builder, loc, 0).getResult()
+                  : at[dim]);
+    Value element =
+        tensor::ExtractOp::create(builder, loc, factor.tensor, indices);
+    element = convertToF32(builder, loc, element);
+    value =
+        factor.divides
+            ? arith::DivFOp::create(builder, loc, value, element).getResult()
+            : arith::MulFOp::create(builder, loc, value, element);
+  }
+  return value;
+}
+
+/// Query heads of a key head, 0 if they are not known.
+static int64_t getGroup(AttentionOp op) {
+  int64_t heads = cast<ShapedType>(op.getQuery().getType()).getDimSize(kHead),
+          keyHeads = cast<ShapedType>(op.getKey().getType()).getDimSize(kHead);
+  bool isKnown = !ShapedType::isDynamic(heads) &&
+                 !ShapedType::isDynamic(keyHeads) && keyHeads > 0;
+  return isKnown ? heads / keyHeads : 0;
+}
+
+/// Multiplies what `mod` is given (a score_mod), or what it is to yield, where
+/// it is new (a prob_mod), by the factors of rows of `operand`.
+static void addRowFactors(OpBuilder &builder, AttentionOp op, Region &mod,
+                          Dequantization &operand, int64_t group) {
+  if (!operand.hasRowFactors())
+    return;
+  Location loc = op.getLoc();
+  if (mod.empty()) {
+    addScoreModBlock(builder, loc, mod, op.getScoreType());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToEnd(&mod.front());
+    YieldOp::create(builder, loc, mod.getArgument(0));
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&mod.front());
+  BlockArgument before = mod.getArgument(0);
+  Value keyHead = mod.getArgument(1 + kLoopH);
+  if (group > 1)
+    keyHead = arith::DivUIOp::create(
+        builder, loc, keyHead,
+        arith::ConstantIndexOp::create(builder, loc, group));
+  Value at[] = {mod.getArgument(1 + kLoopB), keyHead,
+                mod.getArgument(1 + kLoopN)};
+  SmallVector<OpOperand *> uses;
+  for (OpOperand &use : before.getUses())
+    uses.push_back(&use);
+  Value scaled = operand.applyRowFactors(builder, loc, before, at);
+  for (OpOperand *use : uses)
+    use->set(scaled);
 }
 
 bool attn::raise::raiseCache(RewriterBase &rewriter, AttentionOp op) {
@@ -185,6 +300,10 @@ bool attn::raise::raiseCache(RewriterBase &rewriter, AttentionOp op) {
   if (!key.match() || !value.match() ||
       key.getStoredType() != value.getStoredType())
     return false;
+  int64_t group = getGroup(op);
+  if ((key.hasRowFactors() || value.hasRowFactors()) &&
+      (group == 0 || !op.getNormalization().hasLse()))
+    return false;
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPoint(op);
   Location loc = op.getLoc();
@@ -192,6 +311,8 @@ bool attn::raise::raiseCache(RewriterBase &rewriter, AttentionOp op) {
                    value.buildBytes(rewriter, loc)};
   Value descales[] = {key.buildDescale(rewriter, loc),
                       value.buildDescale(rewriter, loc)};
+  addRowFactors(rewriter, op, op.getScoreMod(), key, group);
+  addRowFactors(rewriter, op, op.getProbMod(), value, group);
   rewriter.modifyOpInPlace(op, [&] {
     op.getKeyMutable().assign(bytes[0]);
     op.getValueMutable().assign(bytes[1]);

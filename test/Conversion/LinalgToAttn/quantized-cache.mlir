@@ -5,11 +5,16 @@
 // RUN: attn-run %t.mlir --raise --function=scalars --random=2 --device=sim:sm_80 --verify | FileCheck %s --check-prefix=PASSES
 // RUN: attn-run %t.mlir --raise --function=scalars --random=3 --device=sim:sm_90a --verify | FileCheck %s --check-prefix=PASSES
 // RUN: attn-run %t.mlir --raise --function=integers --fill=arg1=normal --fill=arg2=normal --random=4 --device=sim:sm_80 --verify | FileCheck %s --check-prefix=PASSES
+// RUN: attn-run %t.mlir --raise --function=tokens --random=5 --verify | FileCheck %s --check-prefix=PASSES
+// RUN: attn-run %t.mlir --raise --function=tokens --random=6 --device=sim:sm_80 --verify | FileCheck %s --check-prefix=PASSES
+// RUN: attn-run %t.mlir --raise --function=tokens --random=7 --device=sim:sm_90a --verify 2>/dev/null | FileCheck %s --check-prefix=PASSES
 // PASSES: verify: PASS
 
 #id = affine_map<(b, h, j, d) -> (b, h, j, d)>
 #moved = affine_map<(b, h, j, d) -> (b, j, h, d)>
 #one = affine_map<(b, h, j, d) -> ()>
+#row = affine_map<(b, h, j, d) -> (b, h, j)>
+#token = affine_map<(b, h, j, d) -> (b, j)>
 #loops = ["parallel", "parallel", "parallel", "parallel"]
 
 // Rounded to the query's type where the graph does: what is read is not.
@@ -65,6 +70,38 @@ func.func @integers(%q: tensor<2x4x16x32xf16>, %k8: tensor<2x2x24x32xi8>, %v8: t
     linalg.yield %w : f16
   } -> tensor<2x2x24x32xf16>
   %o = attn.attention %q, %k, %v : tensor<2x4x16x32xf16>, tensor<2x2x24x32xf16>, tensor<2x2x24x32xf16> -> tensor<2x4x16x32xf16>
+  return %o : tensor<2x4x16x32xf16>
+}
+
+// Numbers of tokens, of heads or of all, are factors: of scores before a score_mod, and of weights.
+// CHECK-LABEL: func @tokens
+// CHECK-SAME: %[[SK:[^ ]*]]: tensor<2x2x24xf32>, %[[SV:[^ ]*]]: tensor<2x24xf16>)
+// CHECK: attn.attention {{.*}} score_mod (%[[S:.*]]: f32, %[[B:.*]]: index, %[[H:.*]]: index, %{{.*}}: index, %[[J:.*]]: index) {
+// CHECK: %[[KEY_HEAD:.*]] = arith.divui %[[H]], %c2
+// CHECK: %[[FK:.*]] = tensor.extract %[[SK]][%[[B]], %[[KEY_HEAD]], %[[J]]]
+// CHECK: %[[SCALED:.*]] = arith.mulf %[[S]], %[[FK]]
+// CHECK: arith.divf %[[SCALED]]
+// CHECK: mask_mod causal(bottom_right) prob_mod (%[[P:.*]]: f32, %[[PB:.*]]: index, %{{.*}}: index, %{{.*}}: index, %[[PJ:.*]]: index) {
+// CHECK: %[[FV:.*]] = tensor.extract %[[SV]][%[[PB]], %[[PJ]]]
+// CHECK: %[[WIDE:.*]] = arith.extf %[[FV]]
+// CHECK: arith.mulf %[[P]], %[[WIDE]]
+// CHECK: : tensor<2x4x16x32xf16>, tensor<2x2x24x32xi8>, tensor<2x2x24x32xi8>
+func.func @tokens(%q: tensor<2x4x16x32xf16>, %k8: tensor<2x2x24x32xi8>, %v8: tensor<2x24x2x32xi8>, %sk: tensor<2x2x24xf32>, %sv: tensor<2x24xf16>) -> tensor<2x4x16x32xf16> {
+  %e = tensor.empty() : tensor<2x2x24x32xf16>
+  %k = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = #loops} ins(%k8, %sk : tensor<2x2x24x32xi8>, tensor<2x2x24xf32>) outs(%e : tensor<2x2x24x32xf16>) {
+  ^bb0(%x: i8, %s: f32, %o: f16):
+    %w = arith.sitofp %x : i8 to f32
+    %p = arith.mulf %w, %s : f32
+    %r = arith.truncf %p : f32 to f16
+    linalg.yield %r : f16
+  } -> tensor<2x2x24x32xf16>
+  %v = linalg.generic {indexing_maps = [#moved, #token, #id], iterator_types = #loops} ins(%v8, %sv : tensor<2x24x2x32xi8>, tensor<2x24xf16>) outs(%e : tensor<2x2x24x32xf16>) {
+  ^bb0(%x: i8, %s: f16, %o: f16):
+    %w = arith.sitofp %x : i8 to f16
+    %p = arith.mulf %s, %w : f16
+    linalg.yield %p : f16
+  } -> tensor<2x2x24x32xf16>
+  %o = attn.attention %q, %k, %v score_mod soft_cap(5.0) mask_mod causal(bottom_right) : tensor<2x4x16x32xf16>, tensor<2x2x24x32xf16>, tensor<2x2x24x32xf16> -> tensor<2x4x16x32xf16>
   return %o : tensor<2x4x16x32xf16>
 }
 
@@ -141,4 +178,25 @@ func.func @columns(%q: tensor<1x1x4x32xf16>, %k8: tensor<1x1x8x32xf8E4M3FN>, %v:
   %0 = attn.attention %q, %a, %a : tensor<1x1x4x32xf16>, tensor<1x1x8x32xf16>, tensor<1x1x8x32xf16> -> tensor<1x1x4x32xf16>
   %1 = attn.attention %q, %b, %v : tensor<1x1x4x32xf16>, tensor<1x1x8x32xf16>, tensor<1x1x8x32xf16> -> tensor<1x1x4x32xf16>
   return %0, %1 : tensor<1x1x4x32xf16>, tensor<1x1x4x32xf16>
+}
+
+// -----
+
+// Which key head a query head has must be known.
+#id = affine_map<(b, h, j, d) -> (b, h, j, d)>
+#row = affine_map<(b, h, j, d) -> (b, h, j)>
+#loops = ["parallel", "parallel", "parallel", "parallel"]
+// CHECK-LABEL: func @unknown_heads
+// CHECK: attn.attention
+// CHECK-SAME: tensor<1x?x4x32xf16>, tensor<1x2x8x32xf16>, tensor<1x2x8x32xf16>
+func.func @unknown_heads(%q: tensor<1x?x4x32xf16>, %k8: tensor<1x2x8x32xi8>, %s: tensor<1x2x8xf16>) -> tensor<1x?x4x32xf16> {
+  %e = tensor.empty() : tensor<1x2x8x32xf16>
+  %k = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = #loops} ins(%k8, %s : tensor<1x2x8x32xi8>, tensor<1x2x8xf16>) outs(%e : tensor<1x2x8x32xf16>) {
+  ^bb0(%x: i8, %y: f16, %o: f16):
+    %w = arith.sitofp %x : i8 to f16
+    %p = arith.divf %w, %y : f16
+    linalg.yield %p : f16
+  } -> tensor<1x2x8x32xf16>
+  %o = attn.attention %q, %k, %k : tensor<1x?x4x32xf16>, tensor<1x2x8x32xf16>, tensor<1x2x8x32xf16> -> tensor<1x?x4x32xf16>
+  return %o : tensor<1x?x4x32xf16>
 }
