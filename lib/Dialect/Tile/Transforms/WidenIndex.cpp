@@ -38,6 +38,7 @@ public:
 
 private:
   bool isWide(Value value);
+  bool isLarge(Value value);
   bool isData(Value value);
   bool isCandidate(Operation *op);
   Value widen(Value value);
@@ -47,7 +48,9 @@ private:
   KernelOp kernel;
   OpBuilder builder;
   IndexRanges ranges;
-  DenseSet<Value> madeOfData;
+  /// What is computed of large constants and of i64 data, whether it fits 32
+  /// bits or not; and sums of i32 data in i64.
+  DenseSet<Value> madeOfLarge, sums;
   /// What has been rewritten. It stays until the end: `ranges` knows values by
   /// their addresses, which new ones would take over.
   SmallVector<Operation *> replaced;
@@ -67,12 +70,18 @@ bool IndexWidener::isWide(Value value) {
          !ranges.fits32Bits(value);
 }
 
-/// True for an index that holds an i32 of a tensor, or is made of one or of
-/// what was wide: a sum with it may be wide.
+/// True for a large constant, i64 data, and what is made of these.
+bool IndexWidener::isLarge(Value value) {
+  return madeOfLarge.contains(value) ||
+         (isWide(value) && !sums.contains(value));
+}
+
+/// True for an index that holds an i32 of a tensor, or is made of what was
+/// large and fits 32 bits: a sum with it may be wide.
 bool IndexWidener::isData(Value value) {
   return value.getDefiningOp<arith::IndexCastOp>() ||
          value.getDefiningOp<arith::IndexCastUIOp>() ||
-         madeOfData.contains(value);
+         madeOfLarge.contains(value);
 }
 
 bool IndexWidener::isCandidate(Operation *op) {
@@ -110,6 +119,8 @@ Value IndexWidener::narrow(Value result, Value wide) {
 
 void IndexWidener::rewrite(Operation *op) {
   builder.setInsertionPoint(op);
+  bool isOfLarge =
+      llvm::any_of(op->getOperands(), [&](Value v) { return isLarge(v); });
   SmallVector<Value> operands =
       llvm::map_to_vector(op->getOperands(), [&](Value v) { return widen(v); });
   Value result = op->getResult(0);
@@ -123,6 +134,7 @@ void IndexWidener::rewrite(Operation *op) {
     Value exact = arith::IndexCastOp::create(
         builder, op->getLoc(), builder.getIndexType(), replacement);
     Value cut = narrow(result, replacement);
+    (isOfLarge ? madeOfLarge : sums).insert(exact);
     result.replaceUsesWithIf(exact, [&](OpOperand &use) {
       Operation *user = use.getOwner();
       return isa<arith::ArithDialect>(user->getDialect());
@@ -146,9 +158,10 @@ int64_t IndexWidener::run() {
       rewrite(op);
       ++numOps;
     } else if (isa<arith::ArithDialect>(op->getDialect()) &&
-               llvm::any_of(op->getOperands(),
-                            [&](Value operand) { return isData(operand); })) {
-      madeOfData.insert_range(op->getResults());
+               llvm::any_of(op->getOperands(), [&](Value operand) {
+                 return madeOfLarge.contains(operand);
+               })) {
+      madeOfLarge.insert_range(op->getResults());
     }
   }
   for (Operation *op : llvm::reverse(replaced))
