@@ -85,11 +85,12 @@ TEST(AttentionProblem, reportsBadText) {
   EXPECT_EQ(getError("M=1 N=1 D=1 mask=diagonal"),
             "expected mask full, causal, window:SIZE or local:LEFT,RIGHT (then "
             "*DENSITY in [0, 1], @top_left), got 'diagonal'");
-  EXPECT_EQ(getError("M=1 N=1 D=1 masks=full"),
-            "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
-            "Hq, M, N, bias, cache, captures, dropout, dtype, key_page, lse, "
-            "mask, normalization, out, pass, qk_norm, rotary, score_mod, "
-            "shared_kv, tf32, value_page (did you mean 'mask'?)");
+  EXPECT_EQ(
+      getError("M=1 N=1 D=1 masks=full"),
+      "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
+      "Hq, M, N, bias, cache, captures, dropout, dtype, key_page, lse, "
+      "mask, normalization, out, pass, prob_mod, qk_norm, rotary, score_mod, "
+      "shared_kv, tf32, value_page (did you mean 'mask'?)");
 }
 
 TEST(AttentionProblem, reportsBadValues) {

@@ -54,9 +54,18 @@ FailureOr<Value> ForwardKernelBuilder::getQuery() {
   return query;
 }
 
-SmallVector<Value> ForwardKernelBuilder::getFragments(ValueRange state) {
-  return llvm::map_to_vector(state,
-                             [&](Value part) { return values.lookup(part); });
+FailureOr<SmallVector<Value>>
+ForwardKernelBuilder::getFragments(Operation *user, ValueRange state) {
+  SmallVector<Value> fragments;
+  for (Value value : state) {
+    Value fragment = values.lookupOrNull(value);
+    if (!fragment || !isa<tile::FragmentType>(fragment.getType()))
+      return user->emitOpError()
+             << "expected state of a step in its loop, got a value from "
+                "outside";
+    fragments.push_back(fragment);
+  }
+  return fragments;
 }
 
 void ForwardKernelBuilder::setState(ValueRange results, ValueRange fragments) {
@@ -107,10 +116,13 @@ LogicalResult ForwardKernelBuilder::convertStep(OnlineAttentionOp step) {
   FailureOr<Value> query = getQuery();
   if (failed(value) || failed(query))
     return failure();
-  RunningState before(step.getNormalization(),
-                      getFragments(step.getState().getValues()));
+  FailureOr<SmallVector<Value>> state =
+      getFragments(step, step.getState().getValues());
+  if (failed(state))
+    return failure();
   FailureOr<RunningState> next =
-      buildStep(mods, step, *query, *key, *value, *keysInTile, before);
+      buildStep(mods, step, *query, *key, *value, *keysInTile,
+                RunningState(step.getNormalization(), *state));
   if (failed(next))
     return failure();
   setState(step->getResults(), next->getValues());
@@ -122,7 +134,11 @@ LogicalResult ForwardKernelBuilder::convertLoop(scf::ForOp loop) {
   // The first loop starts from the initial state.
   SmallVector<Value> init;
   if (values.contains(loop.getInitArgs()[0])) {
-    init = getFragments(loop.getInitArgs());
+    FailureOr<SmallVector<Value>> before =
+        getFragments(loop, loop.getInitArgs());
+    if (failed(before))
+      return failure();
+    init = *before;
   } else {
     RowReductionInterface reduction = attention.normalize.getNormalization();
     RunningState state = buildInitialState(
@@ -142,12 +158,11 @@ LogicalResult ForwardKernelBuilder::convertLoop(scf::ForOp loop) {
   if (failed(convertBlock(*loop.getBody())))
     return failure();
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
-  for (Value state : yield.getOperands())
-    if (!values.contains(state))
-      return yield.emitOpError()
-             << "expected state of a step in its loop, got a value from "
-                "outside";
-  scf::YieldOp::create(builder, loc, getFragments(yield.getOperands()));
+  FailureOr<SmallVector<Value>> after =
+      getFragments(yield, yield.getOperands());
+  if (failed(after))
+    return failure();
+  scf::YieldOp::create(builder, loc, *after);
   setState(loop.getResults(), copy.getResults());
   return success();
 }
@@ -160,11 +175,13 @@ LogicalResult ForwardKernelBuilder::convertNormalize(NormalizeOp op) {
   FailureOr<Value> descale = loadDescale();
   if (failed(descale))
     return failure();
-  RunningState state(op.getNormalization(),
-                     getFragments(op.getState().getValues()));
-  auto [output, lse] =
-      buildNormalize(builder, op, ScoreUnits::get(attention.first), state,
-                     loadSink(), *descale);
+  FailureOr<SmallVector<Value>> state =
+      getFragments(op, op.getState().getValues());
+  if (failed(state))
+    return failure();
+  auto [output, lse] = buildNormalize(
+      builder, op, ScoreUnits::get(attention.first),
+      RunningState(op.getNormalization(), *state), loadSink(), *descale);
   values.map(op.getOutput(), output);
   if (op.getLse())
     values.map(op.getLse(), lse);
@@ -177,8 +194,10 @@ LogicalResult ForwardKernelBuilder::convertOutputMod(OutputModOp op) {
                           [&](Value iv) { return values.lookup(iv); });
   if (firstColumn)
     place.push_back(firstColumn);
-  FailureOr<Value> output =
-      applyOutputMod(op, values.lookup(op.getSource()), place);
+  FailureOr<SmallVector<Value>> source = getFragments(op, op.getSource());
+  if (failed(source))
+    return failure();
+  FailureOr<Value> output = applyOutputMod(op, source->front(), place);
   if (failed(output))
     return failure();
   values.map(op.getResult(), *output);
@@ -226,7 +245,11 @@ LogicalResult ForwardKernelBuilder::convertStores(scf::InParallelOp op) {
   SmallVector<Value> tiles, tensors;
   for (Operation &yielding : op.getYieldingOps()) {
     auto insert = cast<tensor::ParallelInsertSliceOp>(yielding);
-    tiles.push_back(values.lookup(insert.getSource()));
+    FailureOr<SmallVector<Value>> tile =
+        getFragments(insert, insert.getSource());
+    if (failed(tile))
+      return failure();
+    tiles.push_back(tile->front());
     tensors.push_back(values.lookup(insert.getDest()));
   }
   if (split) {

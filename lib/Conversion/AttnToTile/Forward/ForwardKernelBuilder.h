@@ -58,7 +58,8 @@ private:
                  llvm::SmallVector<mlir::Value> place);
   mlir::LogicalResult convertStores(mlir::scf::InParallelOp op);
   mlir::FailureOr<mlir::Value> getQuery();
-  llvm::SmallVector<mlir::Value> getFragments(mlir::ValueRange state);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  getFragments(mlir::Operation *user, mlir::ValueRange state);
   void setState(mlir::ValueRange results, mlir::ValueRange fragments);
 
   mlir::Value query;
