@@ -258,8 +258,7 @@ static bool mayHide(OpTy op) {
 /// Splits `op` if a finite mask hides pairs of it.
 static bool split(AttentionOp op, const FiniteMaskOptions &options) {
   AttentionDims dims = AttentionDims::get(op);
-  if (!mayHide(op) || op.hasProbMod() || dims.headDim > kMaxColumns ||
-      dims.valueDim > kMaxColumns)
+  if (!mayHide(op) || dims.headDim > kMaxColumns || dims.valueDim > kMaxColumns)
     return false;
   OpBuilder builder(op);
   AttentionOp masked = cloneWithLse(builder, op);
