@@ -346,8 +346,18 @@ SmallVector<Value> load(OpBuilder &builder, Location loc, TensorTileType type,
   return block.create();
 }
 
-bool hasAllRows(TensorTileType type, int64_t warps) {
-  return type.getRows() * 4 == warps * TensorTileType::kLanes;
+/// The address of the tile's rows that the warp of `op` has: 32 of the 128 of
+/// its warpgroup.
+template <typename OpTy>
+FailureOr<Value> addressRows(ConversionPatternRewriter &rewriter, OpTy op,
+                             typename TileOpLowering<OpTy>::Adaptor adaptor,
+                             int64_t warps) {
+  TensorTileType type = op.getTile().getType();
+  if (type.getRows() * 4 != warps * TensorTileType::kLanes)
+    return rewriter.notifyMatchFailure(op, "not 128 rows for a warpgroup");
+  IndexBuilder index(rewriter, op.getLoc());
+  return addressOfWarp(index, type, adaptor.getTile().front(),
+                       adaptor.getWarpgroup().front());
 }
 
 struct StoreTensorLowering : TileOpLowering<StoreTensorOp> {
@@ -358,16 +368,12 @@ struct StoreTensorLowering : TileOpLowering<StoreTensorOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     TensorTileType type = op.getTile().getType();
-    if (!hasAllRows(type, getWarps()))
-      return rewriter.notifyMatchFailure(op, "not 128 rows for a warpgroup");
-    IndexBuilder index(rewriter, loc);
+    FailureOr<Value> rows = addressRows(rewriter, op, adaptor, getWarps());
+    if (failed(rows))
+      return failure();
     SmallVector<Value> registers = getBits(rewriter, loc, adaptor.getSource());
     PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
-    std::string address =
-        block
-            .use(addressOfWarp(index, type, adaptor.getTile().front(),
-                               adaptor.getWarpgroup().front()))
-            .front();
+    std::string address = block.use(*rows).front();
     forEachPart(type, [&](int64_t row, int64_t column, int64_t columns,
                           size_t first) {
       addStore(block, address, type, row, column, columns,
@@ -389,17 +395,15 @@ struct LoadTensorLowering : TileOpLowering<LoadTensorOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     TensorTileType type = op.getTile().getType();
-    if (!hasAllRows(type, getWarps()))
-      return rewriter.notifyMatchFailure(op, "not 128 rows for a warpgroup");
-    IndexBuilder index(rewriter, loc);
-    Value address = addressOfWarp(index, type, adaptor.getTile().front(),
-                                  adaptor.getWarpgroup().front());
+    FailureOr<Value> address = addressRows(rewriter, op, adaptor, getWarps());
+    if (failed(address))
+      return failure();
     fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     SmallVector<Value> registers;
     forEachPart(
         type, [&](int64_t row, int64_t column, int64_t columns, size_t) {
           for (Value value :
-               load(rewriter, loc, type, address, row, column, columns)) {
+               load(rewriter, loc, type, *address, row, column, columns)) {
             if (op.getAcc())
               value = arith::AddFOp::create(
                   rewriter, loc, adaptor.getAcc()[registers.size()], value);
@@ -421,22 +425,20 @@ struct ScaleTensorLowering : TileOpLowering<ScaleTensorOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     TensorTileType type = op.getTile().getType();
-    if (!hasAllRows(type, getWarps()))
-      return rewriter.notifyMatchFailure(op, "not 128 rows for a warpgroup");
-    IndexBuilder index(rewriter, loc);
-    Value address = addressOfWarp(index, type, adaptor.getTile().front(),
-                                  adaptor.getWarpgroup().front());
+    FailureOr<Value> address = addressRows(rewriter, op, adaptor, getWarps());
+    if (failed(address))
+      return failure();
     fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     forEachPart(type, [&](int64_t row, int64_t column, int64_t columns,
                           size_t) {
       SmallVector<Value> values =
-          load(rewriter, loc, type, address, row, column, columns);
+          load(rewriter, loc, type, *address, row, column, columns);
       for (auto [i, value] : llvm::enumerate(values))
         value = arith::MulFOp::create(rewriter, loc, value,
                                       adaptor.getFactor()[2 * row + i / 2 % 2]);
       SmallVector<Value> bits = getBits(rewriter, loc, values);
       PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
-      addStore(block, block.use(address).front(), type, row, column, columns,
+      addStore(block, block.use(*address).front(), type, row, column, columns,
                bits);
       block.create();
     });

@@ -1,5 +1,4 @@
-//===- ModRegions.cpp - Ops of score and mask regions in kernels -*- C++
-//-*-===//
+//===- ModRegions.cpp - Ops of score and mask regions in kernels ----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

@@ -6,10 +6,9 @@
 
 #include "attn/Dialect/Attn/Utils/ProbMod.h"
 
-#include "attn/Dialect/Attn/IR/ProbFactor.h"
-
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/NamedMods.h"
+#include "attn/Dialect/Attn/IR/ProbFactor.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"

@@ -243,9 +243,8 @@ static Value rescale(OpBuilder &builder, const CarriedSum &sum, Value tile,
 
 /// A sum that only products change, or that is rarely rescaled, stays in tensor
 /// memory. One that is rescaled in each step stays in registers, and need not
-/// go to tensor memory and back. Returns the
-/// wait for the product. `waitBefore` is that for the one before it in the
-/// step, if that is of tiles.
+/// go to tensor memory and back. Returns the wait for the product. `waitBefore`
+/// is that for the one before it in the step, if that is of tiles.
 MbarrierWaitOp TensorProducts::convert(OpBuilder &builder, MmaOp op,
                                        const Product &product, Value warpgroup,
                                        Value parity,

@@ -89,13 +89,14 @@ def DecomposeProbModPass
     : Pass<"attn-decompose-prob-mod", "::mlir::ModuleOp"> {
   let summary = "an attention with a prob_mod becomes some without";
   let description = [{
-    Replaces each `attn.attention` with a `prob_mod` by one that gives the LSE of
-    its scores S, and one without normalization whose weights are
-    prob_mod(exp(S - LSE)): nothing behind this pass knows a prob_mod. The output
-    of the first has no use; where keys are no view, its values are their first
-    16 columns in place of V. With a bias or a score_mod, and no sink, a third
-    gives the LSE of S - LSE, which both shift by: an f32 has no room for the
-    logarithm of a sum beside the scores of a row that a finite mask hides whole.
+    Replaces each `attn.attention` whose `prob_mod` is no factor of the
+    probability (steps apply one that is, unless the schedule is a small cache's)
+    by one that gives the LSE of its scores S, and one without normalization
+    whose weights are prob_mod(exp(S - LSE)). The output of the first has no use;
+    where keys are no view, its values are their first 16 columns in place of V.
+    With a bias or a score_mod, and no sink, a third gives the LSE of S - LSE,
+    which both shift by: an f32 has no room for the logarithm of a sum beside the
+    scores of a row that a finite mask hides whole.
 
     Requires: `tensor`, but for the regions that are replaced. Ensures: `tensor`.
 

@@ -131,13 +131,14 @@ def StoreTensorOp : AttnTile_TensorOp<"store_tensor"> {
 def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
   let summary = "start tile = a * b, or tile += a * b, on tensor cores";
   let description = [{
-    One thread of the warpgroup starts the product of its 128 rows of `a`, which is
-    in shared or tensor memory, and `b`, which is [k, n] in shared memory or with
-    `transpose_b` [n, k]; with `accumulate` it is added to what the tile holds. When it is complete, it arrives at the barrier of the
-    warpgroup (PTX ISA, tcgen05.mma, tcgen05.commit); so are then all products that the
-    thread has started before, which may have no barrier. With `meet` the warps of the
-    warpgroup meet before, so that what they have read and written in tensor memory
-    comes first: without, they have met since.
+    One thread of the warpgroup starts the product of its 128 rows of `a`, which
+    is in shared or tensor memory, and `b`, which is [k, n] in shared memory or
+    with `transpose_b` [n, k]; with `accumulate` it is added to what the tile
+    holds. When it is complete, it arrives at the barrier of the warpgroup (PTX
+    ISA, tcgen05.mma, tcgen05.commit); so are then all products that the thread
+    has started before, which may have no barrier. With `meet` the warps of the
+    warpgroup meet before, so that what they have read and written in tensor
+    memory comes first: without, they have met since.
 
     Example:
     ```mlir
