@@ -96,8 +96,9 @@ std::optional<unsigned> TensorProducts::findPlace(ArrayRef<MmaOp> ops) {
   SetVector<Operation *> before;
   if (failed(getBackwardSlice(op.getA(), &before, options)))
     return std::nullopt;
-  for (auto [number, product] : llvm::enumerate(products)) {
+  for (unsigned number = 0; number < products.size(); ++number) {
     auto isTaken = [&](const Product &other) { return other.place == number; };
+    const Product &product = products[number];
     MmaOp other = ops[number];
     if (!product.isSum && llvm::none_of(products, isTaken) &&
         before.contains(other) &&
@@ -110,9 +111,9 @@ std::optional<unsigned> TensorProducts::findPlace(ArrayRef<MmaOp> ops) {
 
 void TensorProducts::describe(ArrayRef<scf::ForOp> loops) {
   SmallVector<MmaOp> ops(getProducts(loops.front()));
-  for (auto [number, op] : llvm::enumerate(ops)) {
+  for (unsigned number = 0; number < ops.size(); ++number) {
     Product product;
-    product.stored = getStoredOperand(op);
+    product.stored = getStoredOperand(ops[number]);
     product.isSum = llvm::all_of(loops, [&](scf::ForOp loop) {
       return CarriedSum::match(getProducts(loop)[number]).has_value();
     });
