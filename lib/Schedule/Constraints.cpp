@@ -78,6 +78,7 @@ private:
   void checkQueryPrologue();
   void checkWeights();
   void checkRange();
+  void checkPromotion();
   void checkSharedStream();
   void checkClusters();
   void checkPages(const std::string &name, int64_t page, int64_t columns);
@@ -234,6 +235,7 @@ void Checker::checkKind() {
   if (!problem.hasSoftmax())
     checkWeights();
   checkRange();
+  checkPromotion();
   requireValue("fused", schedule.fused, 0, "in a forward");
   if (schedule.packGqa && problem.getGroupSize() == 1)
     reject("pack-gqa", "pack_gqa=1 needs several query heads for each K/V "
@@ -279,6 +281,21 @@ void Checker::checkRange() {
            "expected rescale_threshold of at most " + std::to_string(most) +
                " with weights of " + std::string(getName(problem.elementType)) +
                ", got " + std::to_string(schedule.rescaleThreshold));
+}
+
+/// Only sums of 8-bit products may be short of bits, and only those in
+/// registers are added up apart.
+void Checker::checkPromotion() {
+  if (!schedule.promote)
+    return;
+  if (getSizeBytes(problem.elementType) != 1)
+    reject("promote", "expected promote=0 with products of " +
+                          std::string(getName(problem.elementType)) +
+                          ", whose sums drop no bits, got 1");
+  else if (target.kind == TargetKind::Cpu ||
+           schedule.kind == ScheduleKind::SmallCache)
+    reject("promote", "expected promote=0 (only large-cache schedules of GPUs "
+                      "promote), got 1");
 }
 
 /// A query is changed in its tile, of whole rows, by those who multiply it.

@@ -36,6 +36,25 @@ bool maySpill(const AttentionProblem &problem, const Schedule &schedule,
              target.maxRegistersPerThread - margin;
 }
 
+/// Most keys that a row may see.
+static int64_t getLongestRow(const AttentionProblem &problem) {
+  const MaskPattern &mask = problem.mask;
+  int64_t all = problem.kvLength;
+  if (mask.left.value_or(all) >= all || mask.right.value_or(all) >= all)
+    return all;
+  return std::min(all, *mask.left + *mask.right + 1);
+}
+
+/// Keys of a row whose sums may be those of the tensor cores: 16 steps of 32
+/// keys, of which each drops at most 2^-13 of the sum.
+static constexpr int64_t kMostUnpromoted = 512;
+
+bool dropsBits(const AttentionProblem &problem, MmaFamily family,
+               const TargetInfo &target) {
+  return getFamily(family).getSumBits(problem.elementType, target) > 0 &&
+         getLongestRow(problem) > kMostUnpromoted;
+}
+
 /// Registers the hardware sets aside for each thread of a CTA.
 static int64_t getAllocatedRegisters(const AttentionProblem &problem,
                                      const Schedule &schedule,

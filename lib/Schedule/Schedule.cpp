@@ -111,6 +111,10 @@ static constexpr Field fields[] = {
     {"turns", "what warpgroups take turns at: none, products or softmax"},
     {"exp2_on_fma", "of 16 exponentials, how many the FMA units compute",
      &Schedule::exp2OnFma, nullptr, 0, 8},
+    {"promote",
+     "add products of 8-bit weights to the accumulator tile by tile, in f32 "
+     "(0 or 1)",
+     nullptr, &Schedule::promote},
     {"pack_gqa", "pack the query heads of a group into a tile (0 or 1)",
      nullptr, &Schedule::packGqa},
     {"splits", "key ranges computed apart (split_kv)", &Schedule::splits,

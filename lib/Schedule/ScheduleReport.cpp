@@ -122,6 +122,8 @@ static std::string printOptions(const Schedule &schedule) {
                       std::to_string(schedule.clusterD));
   if (schedule.exp2OnFma)
     options.push_back("exp2_on_fma=" + std::to_string(schedule.exp2OnFma));
+  if (schedule.promote)
+    options.push_back("promote");
   if (schedule.chunkRows)
     options.push_back("chunk=" + std::to_string(schedule.chunkRows));
   return options.empty() ? "-" : join(options, " ");

@@ -24,6 +24,8 @@ namespace attn {
 static constexpr int64_t kRescaleThreshold = 8;
 /// Columns of the output up to which warpgroups take turns.
 static constexpr int64_t kLongestTurn = 128;
+/// Columns of the output of which registers hold a tile's sums, too.
+static constexpr int64_t kLongestPromoted = 128;
 
 namespace {
 /// The schedules of one kind and instruction family.
@@ -330,6 +332,12 @@ std::vector<Schedule> Space::takeLargeCache() {
     expand("query_prologue", &Schedule::queryPrologue, [](const Schedule &) {
       return std::vector<int64_t>{static_cast<int64_t>(QueryPrologue::Kernel),
                                   static_cast<int64_t>(QueryPrologue::Fused)};
+    });
+  if (isGpu)
+    derive("promote", &Schedule::promote, [&](const Schedule &s) {
+      // Slices of V leave room for them.
+      bool hasRoom = !family.hasRoles() || s.tileDv <= kLongestPromoted;
+      return hasRoom && dropsBits(problem, s.mma, target);
     });
   if (hasRoles)
     expandRoles();

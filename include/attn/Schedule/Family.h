@@ -108,6 +108,11 @@ public:
   /// Products a second that its instructions sustain on operands of `type`.
   virtual double getRate(ElementType type, const TargetInfo &target) const = 0;
 
+  /// Fraction bits that sums of its products of `type` keep; 0: those of f32.
+  virtual int64_t getSumBits(ElementType type, const TargetInfo &target) const {
+    return getSizeBytes(type) == 1 ? target.f8SumBits : 0;
+  }
+
   /// Sizes worth considering.
   virtual std::vector<int64_t> getKeyTiles() const = 0;
   virtual std::vector<int64_t> getStages() const = 0;

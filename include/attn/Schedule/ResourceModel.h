@@ -53,6 +53,11 @@ RegisterUse getRegisterUse(const AttentionProblem &problem,
 /// the register file leaves to each of the schedule's warps.
 int64_t getRegisterLimit(const Schedule &schedule, const TargetInfo &target);
 
+/// True if the sums of 8-bit weights times values over a row are less exact
+/// than 8-bit weights ask for, unless they are promoted (Schedule::promote).
+bool dropsBits(const AttentionProblem &problem, MmaFamily family,
+               const TargetInfo &target);
+
 /// True if the kernel might not do without spilling registers to memory: it
 /// runs, but slower than predicted.
 bool maySpill(const AttentionProblem &problem, const Schedule &schedule,

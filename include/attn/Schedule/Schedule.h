@@ -114,6 +114,10 @@ struct Schedule {
   /// Of 16 exponentials of P, how many are polynomials on the FMA units: for
   /// head dims at which the exponential units limit (FlashAttention-4).
   int64_t exp2OnFma = 0;
+  /// Products of 8-bit weights with a tile of V are summed from 0, and then
+  /// added to the accumulator in f32 (two-level accumulation, DeepSeek-V3,
+  /// section 3.3.2): for tensor cores whose own sums have fewer bits.
+  bool promote = false;
 
   /// The rows of all query heads of a group form one tile.
   bool packGqa = false;

@@ -82,6 +82,9 @@ struct TargetInfo {
   double dsmemGBps = 0; ///< SM to SM inside clusters, all SMs; 0 without
   double f16TFlops = 0; ///< f16 and bf16 matrix, f32 accumulation
   double f8TFlops = 0;  ///< 0 where absent
+  /// Fraction bits of a sum of f8 products, beside its largest term, that the
+  /// tensor cores keep; 0 if those of f32.
+  int64_t f8SumBits = 0;
   double tf32TFlops = 0;
   double f32TFlops = 0;        ///< without tensor cores
   double ex2PerClockPerSm = 0; ///< exponentials (MUFU)

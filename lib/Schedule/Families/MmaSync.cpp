@@ -35,6 +35,7 @@ public:
   }
 
   double getRate(ElementType type, const TargetInfo &target) const override;
+  int64_t getSumBits(ElementType type, const TargetInfo &target) const override;
 
   std::vector<int64_t> getKeyTiles() const override {
     return {16, 32, 64, 128};
@@ -77,7 +78,7 @@ RegisterUse MmaSync::getRegisterUse(const AttentionProblem &problem,
     use.output = rows * std::max(schedule.tileN, schedule.tileDv) / 32;
     return use;
   }
-  use.output = rows * schedule.tileDv / 32;
+  use.output = rows * schedule.tileDv / 32 * (schedule.promote ? 2 : 1);
   use.scores = rows * schedule.tileN / 32 +
                rows * schedule.tileN * getSizeBytes(problem.elementType) / 128;
   if (schedule.queryInRegisters)
@@ -91,11 +92,18 @@ RegisterUse MmaSync::getRegisterUse(const AttentionProblem &problem,
 /// of f16, the latter take as long as f16, and the former as long again.
 static constexpr double kEmulatedShare = 0.5;
 
+/// ptxas 13.0 emulates 8-bit products where a chip's own instructions for them
+/// are those of a better family.
+static bool isEmulated(ElementType type, const TargetInfo &target) {
+  return getSizeBytes(type) == 1 && getFamilies(target).front()->hasRoles();
+}
+
+int64_t MmaSync::getSumBits(ElementType type, const TargetInfo &target) const {
+  return isEmulated(type, target) ? 0 : Family::getSumBits(type, target);
+}
+
 double MmaSync::getRate(ElementType type, const TargetInfo &target) const {
-  // ptxas 13.0 emulates them on the chips whose own instructions have 8 bits.
-  bool isEmulated =
-      getSizeBytes(type) == 1 && getFamilies(target).front()->hasRoles();
-  if (isEmulated)
+  if (isEmulated(type, target))
     return getDenseRate(ElementType::F16, target) * target.mmaSyncShare *
            kEmulatedShare;
   return getDenseRate(type, target) * target.mmaSyncShare;

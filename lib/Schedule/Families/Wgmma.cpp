@@ -26,6 +26,11 @@ static constexpr int64_t kProducerShare = 8;
 /// 192 x 128 at head dim 64 spills with 152 others (ptxas 13.0).
 static constexpr int64_t kMaskedByteRegisters = 9;
 
+/// Some of what softmax needs besides is free again when a tile's sums are
+/// added: 128 x 128 at head dim 128 does not spill with two stages, and does
+/// with four (ptxas 13.0).
+static constexpr int64_t kFreeUntilPromoted = 8;
+
 namespace {
 class Wgmma final : public Family {
 public:
@@ -119,6 +124,8 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
     return use;
   }
   use.output = schedule.tileDv / (2 * sharing);
+  if (schedule.promote)
+    use.output += use.output - (schedule.stages == 2 ? kFreeUntilPromoted : 0);
   use.scores = schedule.tileN / (2 * sharing);
   use.other += getBiasRegisters(problem, schedule.tileN / sharing) +
                getProbModRegisters(problem, schedule.tileN / sharing);

@@ -50,6 +50,21 @@ TEST_F(Constraints, weightsOf8BitsHaveTheirRange) {
   EXPECT_EQ(getMessages(), "");
 }
 
+/// Only sums of 8-bit products drop bits, and only where registers hold them.
+TEST_F(Constraints, sumsOf8BitsArePromoted) {
+  set("promote=1");
+  EXPECT_EQ(getMessages(), "promote: expected promote=0 with products of bf16, "
+                           "whose sums drop no bits, got 1\n");
+  problem.elementType = ElementType::F8E4M3FN;
+  target = *lookupTarget("sm_89");
+  EXPECT_EQ(getMessages(), "");
+  target = *lookupTarget("cpu");
+  set("promote=1 mma=none warps=1 stages=1");
+  EXPECT_EQ(getMessages(),
+            "promote: expected promote=0 (only large-cache schedules of GPUs "
+            "promote), got 1\n");
+}
+
 /// P V sums over keys, 32 at a time; small problems too.
 TEST_F(Constraints, keyTilesOf8BitsAreWholeInstructions) {
   problem.elementType = ElementType::F8E4M3FN;

@@ -51,7 +51,8 @@ TEST(Schedule, equalityComparesEveryField) {
     else if (field.name == "invariance")
       value = "batch";
     else if (field.name == "query_in_registers" || field.name == "pack_gqa" ||
-             field.name == "output_tile" || field.name == "fused")
+             field.name == "output_tile" || field.name == "promote" ||
+             field.name == "fused")
       value = "1";
     ASSERT_TRUE(setScheduleField(schedule, field.name, value)) << field.name;
     EXPECT_EQ(getScheduleField(schedule, field.name), value);
@@ -74,8 +75,8 @@ TEST(Schedule, reportsBadText) {
       "unknown schedule field 'tile-m', expected one of kind, mma, "
       "tile_m, tile_n, tile_d, tile_dv, stages, warps, producer_warps, "
       "query_in_registers, query_prologue, rescale_threshold, "
-      "persistent_ctas, output_tile, turns, exp2_on_fma, pack_gqa, "
-      "splits, split_keys, balance, cluster_m, cluster_d, fused, chunk_rows, "
+      "persistent_ctas, output_tile, turns, exp2_on_fma, promote, "
+      "pack_gqa, splits, split_keys, balance, cluster_m, cluster_d, fused, chunk_rows, "
       "spill, invariance (did you mean 'tile_m'?)");
 }
 

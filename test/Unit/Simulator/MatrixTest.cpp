@@ -123,6 +123,35 @@ TEST(MmaSync, IntegersAndFlops) {
   EXPECT_EQ(report.counters.mmaFlops, 2u * 16 * 8 * 32);
 }
 
+/// 1024 plus 32 products of which each is 2^-5: a sum of 13 fraction bits drops
+/// each of them (its last bit is 2^-3), an f32 none. sm_89 alone has such sums.
+TEST(MmaSync, SumsOf8BitFloatsKeepFewBits) {
+  auto sum = [](const std::string &target, const std::string &start) {
+    std::vector<uint32_t> buffer(256, 0);
+    std::string text = kernel(
+        laneAddress +
+        "mov.u32 %r1, 0x38383838; mov.u32 %r2, 0x10101010;"
+        "mov.f32 %f1, " +
+        start +
+        ";"
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 "
+        "{%f4,%f5,%f6,%f7}, {%r1,%r1,%r1,%r1}, {%r2,%r2}, {%f1,%f1,%f1,%f1};"
+        "st.global.f32 [%rd1], %f7;");
+    size_t at = text.find(".target ") + 8;
+    text.replace(at, text.find('\n', at) - at, target);
+    EXPECT_TRUE(runOn(buffer, text).clean());
+    return toFloat(buffer[5]);
+  };
+  EXPECT_EQ(sum("sm_89", "0f44800000"), 1024.f);
+  EXPECT_EQ(sum("sm_89", "0fC4800000"), -1024.f);
+  EXPECT_EQ(sum("sm_120", "0f44800000"), 1025.f);
+  // 2^-3 and more is kept, and what is small together is.
+  EXPECT_EQ(sum("sm_89", "0f43800000"), 257.f);
+  EXPECT_EQ(sum("sm_89", "0f00000000"), 1.f);
+  EXPECT_EQ(sum("sm_89", "0f7F800000"), INFINITY);
+  EXPECT_TRUE(std::isnan(sum("sm_89", "0f7FC00000")));
+}
+
 TEST(MmaSync, NaNAndInfinityPropagate) {
   auto product = [](uint32_t a, uint32_t b) {
     auto buffer = run("mov.u32 %r1, " + std::to_string(a) + "; mov.u32 %r2, " +

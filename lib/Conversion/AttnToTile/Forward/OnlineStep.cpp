@@ -176,6 +176,7 @@ private:
   Value emitMaximum(Value before) override;
   void emitExponentials(Value max) override;
   Value emitProduct(Value acc, Value decay) override;
+  Value multiply(Value acc);
 
   ModToMap &mods;
   OnlineAttentionOp step;
@@ -205,14 +206,8 @@ void OnlineTile::emitExponentials(Value max) {
         getSchedule(schedule).exp2OnFma);
 }
 
-Value OnlineTile::emitProduct(Value acc, Value decay) {
-  auto rescale = [&]() -> SmallVector<Value> {
-    return {fragments.scale(acc, decay)};
-  };
-  if (rises)
-    acc = fragments.choose(rises, rescale, acc).front();
-  else if (decay)
-    acc = rescale().front();
+/// `acc` plus the weights times the values.
+Value OnlineTile::multiply(Value acc) {
   auto operandType = tile::FragmentType::get(
       builder.getContext(),
       cast<tile::FragmentType>(weights.getType()).getShape(),
@@ -227,6 +222,34 @@ Value OnlineTile::emitProduct(Value acc, Value decay) {
   if (transposed)
     value = tile::TransposeBytesOp::create(builder, loc, value);
   return tile::MmaOp::create(builder, loc, operand, value, transposed, acc);
+}
+
+/// True if the products of a tile are summed apart.
+static bool promotes(OnlineAttentionOp step) {
+  auto schedule = step.getScheduleAttr();
+  return schedule && getSchedule(schedule).promote;
+}
+
+Value OnlineTile::emitProduct(Value acc, Value decay) {
+  Type type = acc.getType();
+  if (promotes(step)) {
+    Value product = multiply(createFill(builder, loc, type, 0.0f));
+    if (!decay)
+      return fragments.map(type, {acc, product}, [&](ValueRange args) {
+        return fragments.add(args[0], args[1]);
+      });
+    return fragments.map(type, {acc, decay, product}, [&](ValueRange args) {
+      return fragments.fma(args[0], args[1], args[2]);
+    });
+  }
+  auto rescale = [&]() -> SmallVector<Value> {
+    return {fragments.scale(acc, decay)};
+  };
+  if (rises)
+    acc = fragments.choose(rises, rescale, acc).front();
+  else if (decay)
+    acc = rescale().front();
+  return multiply(acc);
 }
 
 FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,

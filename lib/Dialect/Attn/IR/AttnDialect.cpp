@@ -63,9 +63,10 @@ LogicalResult ScheduleAttr::verify(
     int64_t stages, int64_t warps, int64_t producerWarps,
     BoolAttr queryInRegisters, StringRef queryPrologue,
     int64_t rescaleThreshold, int64_t persistentCtas, BoolAttr outputTile,
-    StringRef turns, int64_t exp2OnFma, BoolAttr packGqa, int64_t splits,
-    int64_t splitKeys, StringRef balance, int64_t clusterM, int64_t clusterD,
-    BoolAttr fused, int64_t chunkRows, StringRef spill, StringRef invariance) {
+    StringRef turns, int64_t exp2OnFma, BoolAttr promote, BoolAttr packGqa,
+    int64_t splits, int64_t splitKeys, StringRef balance, int64_t clusterM,
+    int64_t clusterD, BoolAttr fused, int64_t chunkRows, StringRef spill,
+    StringRef invariance) {
   std::pair<StringRef, StringRef> names[] = {{"kind", kind},
                                              {"mma", mma},
                                              {"query_prologue", queryPrologue},

@@ -48,6 +48,7 @@ ScheduleOverrides attn::getChosenFields(ScheduleAttr schedule) {
   std::pair<StringRef, BoolAttr> flags[] = {
       {"query_in_registers", schedule.getQueryInRegisters()},
       {"output_tile", schedule.getOutputTile()},
+      {"promote", schedule.getPromote()},
       {"pack_gqa", schedule.getPackGqa()},
       {"fused", schedule.getFused()}};
   for (auto [name, flag] : flags)
@@ -79,8 +80,8 @@ ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
           : std::string(),
       schedule.rescaleThreshold, schedule.persistentCtas,
       flag(schedule.outputTile), std::string(getName(schedule.turns)),
-      schedule.exp2OnFma, flag(schedule.packGqa), schedule.splits,
-      positive(schedule.splitKeys),
+      schedule.exp2OnFma, schedule.promote ? flag(true) : BoolAttr(), flag(schedule.packGqa),
+      schedule.splits, positive(schedule.splitKeys),
       schedule.balance == Balance::Plan ? std::string(getName(schedule.balance))
                                         : std::string(),
       schedule.clusterM, schedule.clusterD, flag(schedule.fused),

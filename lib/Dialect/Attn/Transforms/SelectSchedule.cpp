@@ -106,6 +106,24 @@ static void warnOfFallback(AttentionOp op, const TargetInfo &target,
                      << explainFallback(op, target, best, selection);
 }
 
+/// Warns where sums of 8-bit products drop bits, since registers do not hold
+/// those of a tile apart. Who gives the field has chosen.
+static void warnOfShortSums(AttentionOp op, const TargetInfo &target,
+                            const ScheduleOverrides &overrides,
+                            const Schedule &schedule) {
+  std::optional<ScheduleAttr> given = op.getSchedule();
+  bool isGiven = overrides.has("promote") || (given && given->getPromote());
+  AttentionProblem problem = getProblem(op);
+  if (isGiven || schedule.promote || !dropsBits(problem, schedule.mma, target))
+    return;
+  op.emitWarning()
+      << "sums of 8-bit products keep "
+      << getFamily(schedule.mma).getSumBits(problem.elementType, target)
+      << " bits on " << target.name << ", and " << schedule.tileDv
+      << " columns of V are too many to add in f32 (promote=1): "
+         "outputs of rows of more than 512 keys are less exact";
+}
+
 /// Says what was chosen for the kernels of a backward.
 static void explain(Location loc, const BackwardSelection &selection) {
   if (!loc->getContext()->getRemarkEngine())
@@ -357,6 +375,7 @@ private:
     explain(op.getLoc(), *selection);
     if (!repairsRows(op))
       warnOfFallback(op, info, overrides, *selection);
+    warnOfShortSums(op, info, overrides, selection->chosen().schedule);
     numRejected += selection->rejected.size();
     op.setScheduleAttr(
         getScheduleAttr(op.getContext(), selection->chosen().schedule));

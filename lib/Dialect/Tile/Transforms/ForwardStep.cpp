@@ -42,7 +42,8 @@ LogicalResult ForwardStep::findState() {
     auto fragment = dyn_cast<FragmentType>(state(i).getType());
     if (!fragment)
       number = i, ++numbers;
-    else if (yielded(i) == output.wait.getResult())
+    else if (yielded(i) ==
+             (promotion ? promotion : output.wait.getOperation())->getResult(0))
       acc = i, ++accs;
     else if (fragment.isRow())
       rows.push_back(i);
@@ -55,7 +56,7 @@ LogicalResult ForwardStep::findState() {
 /// Puts `op` into the list it belongs to; `isWeight` turns true at the first
 /// reduction.
 LogicalResult ForwardStep::classify(Operation &op, bool &isWeight) {
-  if (scores.contains(&op) || output.contains(&op))
+  if (scores.contains(&op) || output.contains(&op) || &op == promotion)
     return success();
   if (!hasFragment(&op)) {
     scalars.push_back(&op);
@@ -95,6 +96,20 @@ void ForwardStep::findPlaces() {
     });
 }
 
+/// A product that starts from nothing is added by the map that reads it.
+static MapOp findPromotion(Product &output) {
+  Value product = output.wait.getResult();
+  return product.hasOneUse() ? dyn_cast<MapOp>(*product.user_begin()) : MapOp();
+}
+
+Value ForwardStep::getLateDecay() {
+  if (promotion)
+    for (Value input : promotion.getInputs())
+      if (cast<FragmentType>(input.getType()).isRow())
+        return input;
+  return Value();
+}
+
 FailureOr<ForwardStep> ForwardStep::match(scf::ForOp loop) {
   ForwardStep step;
   step.loop = loop;
@@ -103,11 +118,13 @@ FailureOr<ForwardStep> ForwardStep::match(scf::ForOp loop) {
     std::optional<Product> product = Product::match(mma);
     if (!product)
       return failure();
-    (mma.getAcc() ? step.output : step.scores) = *product;
+    (products == 0 ? step.scores : step.output) = *product;
     ++products;
   }
-  if (products != 2 || !step.scores.mma || !step.output.mma)
+  if (products != 2 || step.scores.mma.getAcc())
     return failure();
+  if (!step.output.mma.getAcc())
+    step.promotion = findPromotion(step.output);
   if (failed(step.findState()))
     return failure();
   bool isWeight = false;

@@ -45,6 +45,9 @@ struct ForwardStep {
       weights; ///< from the scores to row values and P
   llvm::SmallVector<mlir::Operation *>
       rescale; ///< what changes the accumulator
+  /// What adds the product with V to the accumulator and rescales that; null
+  /// where the product itself is added to it.
+  MapOp promotion;
   llvm::SmallVector<mlir::Operation *> operand; ///< P as an operand
   mlir::Value finalScores; ///< what the weights are made of
   llvm::SmallVector<mlir::Value>
@@ -52,8 +55,12 @@ struct ForwardStep {
 
   static mlir::FailureOr<ForwardStep> match(mlir::scf::ForOp loop);
 
+  /// What the accumulator is rescaled by when the product is added; null if by
+  /// nothing, or before.
+  mlir::Value getLateDecay();
+
   // Places in the loop's state: the accumulator is what the product with V
-  // gives, the tile's number is no fragment, the others are row values.
+  // or its promotion gives, the tile's number is no fragment, the others are row values.
   unsigned acc, number;
   llvm::SmallVector<unsigned> rows;
   mlir::Value state(unsigned i) { return loop.getRegionIterArg(i); }

@@ -47,17 +47,24 @@ private:
     Value operand; ///< P of this tile
     SmallVector<Value> rows;
     Value number; ///< of the next tile
+    /// What `acc` is rescaled by when the product is added; null if it has
+    /// been.
+    Value decay;
 
     SmallVector<Value> values() const {
       SmallVector<Value> all = {acc, operand};
       llvm::append_range(all, rows);
       all.push_back(number);
+      if (decay)
+        all.push_back(decay);
       return all;
     }
-    static State get(ValueRange values) {
+    static State get(ValueRange values, bool hasDecay) {
+      Value decay = hasDecay ? values.back() : Value();
+      values = values.drop_back(hasDecay);
       return {values[0], values[1],
               SmallVector<Value>(values.drop_front(2).drop_back()),
-              values.back()};
+              values.back(), decay};
     }
   };
 
@@ -67,11 +74,13 @@ private:
   State buildLoop(ForwardStep &step, const State &init);
   State buildTile(ForwardStep &step, const State &before, IRMapping &mapping);
   Value startOutput(ForwardStep &step, const State &before, IRMapping &mapping);
+  Value finishOutput(ForwardStep &step, const State &before, Value product);
   void giveFirstTurn();
   void buildWeights(ForwardStep &step, IRMapping &mapping);
   void takeTurn(Turns at);
   void passTurn(Turns at);
   State finishTile(ForwardStep &step, Value acc, IRMapping &mapping);
+  State buildState(ForwardStep &step, Value acc, IRMapping &mapping);
   Value buildLastOutput(const State &last);
 
   void clone(Operation *op, IRMapping &mapping) { builder.clone(*op, mapping); }
@@ -150,9 +159,24 @@ Value Overlapper::startOutput(ForwardStep &step, const State &before,
   clone(step.scalars, mapping);
   clone(step.output.stage, mapping);
   mapping.map(step.output.mma.getA(), before.operand);
-  mapping.map(step.output.mma.getAcc(), before.acc);
+  if (Value acc = step.output.mma.getAcc())
+    mapping.map(acc, before.acc);
   clone(step.output.mma, mapping);
   return mapping.lookup(step.output.mma.getResult());
+}
+
+/// Waits for that product; the accumulator with it.
+Value Overlapper::finishOutput(ForwardStep &step, const State &before,
+                               Value product) {
+  Value acc = MmaWaitOp::create(builder, loc(), /*pending=*/0, product);
+  if (!step.promotion)
+    return acc;
+  IRMapping mapping;
+  mapping.map(step.state(step.acc), before.acc);
+  mapping.map(step.output.wait.getResult(), acc);
+  if (before.decay)
+    mapping.map(step.getLateDecay(), before.decay);
+  return builder.clone(*step.promotion, mapping)->getResult(0);
 }
 
 static SmallVector<Value> lookupRows(ForwardStep &step, IRMapping &mapping) {
@@ -166,9 +190,17 @@ Overlapper::State Overlapper::finishTile(ForwardStep &step, Value acc,
   clone(step.operand, mapping);
   mapping.map(step.state(step.acc), acc);
   clone(step.rescale, mapping);
-  return {mapping.lookup(step.output.mma.getAcc()),
-          mapping.lookup(step.output.mma.getA()), lookupRows(step, mapping),
-          mapping.lookup(step.yielded(step.number))};
+  if (!step.promotion)
+    acc = mapping.lookup(step.output.mma.getAcc());
+  return buildState(step, acc, mapping);
+}
+
+Overlapper::State Overlapper::buildState(ForwardStep &step, Value acc,
+                                         IRMapping &mapping) {
+  Value decay = step.getLateDecay();
+  return {acc, mapping.lookup(step.output.mma.getA()),
+          lookupRows(step, mapping), mapping.lookup(step.yielded(step.number)),
+          decay ? mapping.lookup(decay) : decay};
 }
 
 /// The order matters: both products are started before the first is waited for,
@@ -199,7 +231,7 @@ Overlapper::State Overlapper::buildTile(ForwardStep &step, const State &before,
       step.rows.empty() ? step.finalScores : step.yielded(step.rows.back())));
   if (step.output.clear)
     clone(step.output.clear, mapping);
-  Value acc = MmaWaitOp::create(builder, loc(), /*pending=*/0, output);
+  Value acc = finishOutput(step, before, output);
   clone(step.output.done, previous);
   return finishTile(step, acc, mapping);
 }
@@ -289,8 +321,7 @@ Overlapper::State Overlapper::buildFirstTile() {
   if (mayMissRows())
     clearFirstTile(scores.back(), mapping);
   clone(step.operand, mapping);
-  return {step.init(step.acc), mapping.lookup(step.output.mma.getA()),
-          lookupRows(step, mapping), mapping.lookup(step.yielded(step.number))};
+  return buildState(step, step.init(step.acc), mapping);
 }
 
 /// The step's tiles but the first of all.
@@ -304,7 +335,7 @@ Overlapper::State Overlapper::buildLoop(ForwardStep &step, const State &init) {
                          old.getStep(), init.values());
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  State before = State::get(loop.getRegionIterArgs());
+  State before = State::get(loop.getRegionIterArgs(), init.decay != nullptr);
   IRMapping mapping;
   mapping.map(old.getInductionVar(), loop.getInductionVar());
   for (auto [i, row] : llvm::zip_equal(step.rows, before.rows))
@@ -312,7 +343,7 @@ Overlapper::State Overlapper::buildLoop(ForwardStep &step, const State &init) {
   mapping.map(step.state(step.number), before.number);
   State after = buildTile(step, before, mapping);
   scf::YieldOp::create(builder, loc(), after.values());
-  return State::get(loop.getResults());
+  return State::get(loop.getResults(), init.decay != nullptr);
 }
 
 Value Overlapper::buildLastOutput(const State &last) {
@@ -320,7 +351,7 @@ Value Overlapper::buildLastOutput(const State &last) {
   IRMapping mapping;
   mapping.map(step.loop.getInductionVar(), first());
   Value output = startOutput(step, last, mapping);
-  Value acc = MmaWaitOp::create(builder, loc(), /*pending=*/0, output);
+  Value acc = finishOutput(step, last, output);
   clone(step.output.done, mapping);
   return acc;
 }

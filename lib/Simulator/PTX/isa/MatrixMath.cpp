@@ -6,6 +6,7 @@
 
 #include "MatrixMath.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -125,6 +126,44 @@ void multiplyBlock(float *const *d, const float *a, const float *b, u32 numK,
 
 #endif
 
+constexpr int shortSumBits = 13;
+
+/// One accumulator register of a block. `a` and `b` as of its lanes.
+void multiplyShort(float *d, const float *a, const float *b, u32 numK,
+                   u32 strideB) {
+  u32 largest[warpSize];
+  for (u32 lane = 0; lane < warpSize; ++lane)
+    largest[lane] = asBits(d[lane]) & 0x7FFFFFFF;
+  for (u32 k = 0; k < numK; ++k)
+    for (u32 lane = 0; lane < warpSize; ++lane) {
+      float product = a[k * strideA + lane] * b[k * strideB + (lane & 3)];
+      largest[lane] = std::max(largest[lane], asBits(product) & 0x7FFFFFFF);
+    }
+  float unit[warpSize], inverse[warpSize];
+  s32 sum[warpSize];
+  for (u32 lane = 0; lane < warpSize; ++lane) {
+    int exponent = std::clamp<int>(largest[lane] >> 23, 2 * shortSumBits, 254);
+    unit[lane] = asFloat(u32(exponent - shortSumBits) << 23);
+    inverse[lane] = asFloat(u32(254 - exponent + shortSumBits) << 23);
+    bool isFinite = largest[lane] < 0x7F800000;
+    sum[lane] = isFinite ? s32(d[lane] * inverse[lane]) : 0;
+  }
+  for (u32 k = 0; k < numK; ++k)
+    for (u32 lane = 0; lane < warpSize; ++lane) {
+      float product = a[k * strideA + lane] * b[k * strideB + (lane & 3)];
+      float term = product * inverse[lane];
+      sum[lane] += largest[lane] < 0x7F800000 ? s32(term) : 0;
+    }
+  for (u32 lane = 0; lane < warpSize; ++lane) {
+    if (largest[lane] < 0x7F800000) {
+      d[lane] = float(sum[lane]) * unit[lane];
+      continue;
+    }
+    for (u32 k = 0; k < numK; ++k)
+      d[lane] += a[k * strideA + lane] * b[k * strideB + (lane & 3)];
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Fragments
 //===----------------------------------------------------------------------===//
@@ -223,6 +262,14 @@ void attn::sim::multiplyAccumulate(float *const *d, const float *a,
                                    const float *b, u32 numK, u32 numBlocks) {
   for (u32 block = 0; block < numBlocks; ++block)
     multiplyBlock(d + 4 * block, a, b + 8 * block, numK, 8 * numBlocks);
+}
+
+void attn::sim::multiplyAccumulateShort(float *const *d, const float *a,
+                                        const float *b, u32 numK,
+                                        u32 numBlocks) {
+  for (u32 c = 0; c < 4 * numBlocks; ++c)
+    multiplyShort(d[c], a + (c >> 1 & 1) * warpSize,
+                  b + 8 * (c / 4) + 4 * (c & 1), numK, 8 * numBlocks);
 }
 
 void attn::sim::gatherFragmentA(const Warp &warp,

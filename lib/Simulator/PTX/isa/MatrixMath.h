@@ -81,6 +81,18 @@ auto withElementKind(ElementKind kind, F f) {
 void multiplyAccumulate(float *const *d, const float *a, const float *b,
                         u32 numK, u32 numBlocks);
 
+/// As tensor cores of sm_89 and sm_90a do it with 8-bit floats: of the terms of
+/// one instruction (accumulator and products) what is below 13 fraction bits of
+/// the largest one is cut off, and what is left is added exactly. The PTX ISA
+/// leaves the precision open; this is what experiments have found ("about 14
+/// bits", DeepSeek-V3, section 3.3.2; SageAttention2, section 3.2).
+void multiplyAccumulateShort(float *const *d, const float *a, const float *b,
+                             u32 numK, u32 numBlocks);
+
+inline bool isFloat8Kind(ElementKind kind) {
+  return kind == ElementKind::E4M3 || kind == ElementKind::E5M2;
+}
+
 /// Registers of an A fragment to a[k][half][lane].
 void gatherFragmentA(const Warp &warp, const std::vector<Operand> &registers,
                      ElementKind kind, u32 numK, float *a);

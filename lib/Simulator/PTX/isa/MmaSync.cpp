@@ -7,10 +7,12 @@
 /// \file
 /// PTX ISA 9.7.14.5, mma.sync: m16n8kK of f16, bf16, tf32, e4m3, e5m2 and 8-bit
 /// integers, m8n8k16 of 8-bit integers, f64. Products are exact, sums are
-/// rounded to f32 in the order of k; hardware's order and truncation differ.
+/// rounded to f32 in the order of k; hardware's order and truncation differ
+/// (that of 8-bit floats on sm_89 is simulated: multiplyAccumulateShort).
 ///
 //===----------------------------------------------------------------------===//
 
+#include "../ProgramBuilder.h"
 #include "Families.h"
 #include "MatrixMath.h"
 
@@ -26,6 +28,7 @@ struct MmaPayload : Payload {
   u32 numK = 0;
   ElementKind kindA = ElementKind::F16, kindB = ElementKind::F16;
   Type typeD = Type::None, typeC = Type::None;
+  bool hasShortSums = false;
 
   void forEachOperand(const OperandVisitor &visit) override {
     for (std::vector<Operand> *list : {&a, &b, &c})
@@ -101,7 +104,9 @@ Step runMma(Warp &warp, const Instruction &i) {
   gatherFragmentA(warp, mma.a, mma.kindA, mma.numK, a);
   gatherFragmentB(warp, mma.b, mma.kindB, mma.numK, b);
   loadAccumulators(warp, mma, sums);
-  multiplyAccumulate(d, a, b, mma.numK, 1);
+  auto multiply =
+      mma.hasShortSums ? multiplyAccumulateShort : multiplyAccumulate;
+  multiply(d, a, b, mma.numK, 1);
   if (isIntegerKind(mma.kindA))
     storeIntegers(warp, i, mma, sums);
   else
@@ -174,6 +179,9 @@ void decodeSmallFloatMma(Decoder &decoder, MmaPayload &mma,
     decoder.fail("unsupported element types");
   mma.kindA = *kindA;
   mma.kindB = *kindB;
+  // sm_90a and sm_100a make such products of conversions and f16.
+  mma.hasShortSums = isFloat8Kind(*kindA) && mma.typeD == Type::F32 &&
+                     decoder.builder.getModule().target() == "sm_89";
   decodeFragments(decoder, mma, 4);
   u32 registersA = 16 * shape.k * elementBytes(*kindA) / 128;
   if (registersA % 2 || registersA == 0)

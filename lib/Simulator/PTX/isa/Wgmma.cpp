@@ -118,8 +118,9 @@ void computeFloat(Warp &warp, const WgmmaPayload &wgmma, const WgmmaOp &op) {
     if (!op.accumulates)
       std::fill_n(d[c], warpSize, 0.f);
   }
-  multiplyAccumulate(d, op.a.data(), op.b->values.data(), wgmma.numK,
-                     wgmma.n / 8);
+  auto multiply =
+      isFloat8Kind(wgmma.kindA) ? multiplyAccumulateShort : multiplyAccumulate;
+  multiply(d, op.a.data(), op.b->values.data(), wgmma.numK, wgmma.n / 8);
 }
 
 void compute(Warp &warp, const WgmmaOp &op) {

@@ -53,6 +53,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
       `products` or `softmax`.
     - `exp2_on_fma`: of 16 exponentials, how many are polynomials on the FMA
       units.
+    - `promote`: products of 8-bit weights with a tile of V are summed from 0 and
+      then added to the accumulator in f32, since tensor cores may keep fewer bits.
     - `pack_gqa`: the query heads of a group share a tile.
     - `splits`: ranges of keys computed apart (`split_kv`), or `split_keys`: the
       keys of such a range, which begins at a multiple of them.
@@ -90,6 +92,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     OptionalParameter<"::mlir::BoolAttr">:$output_tile,
     StringRefParameter<"what warpgroups take turns at", [{""}]>:$turns,
     Attn_ScheduleNumber:$exp2_on_fma,
+    OptionalParameter<"::mlir::BoolAttr">:$promote,
     OptionalParameter<"::mlir::BoolAttr">:$pack_gqa,
     Attn_ScheduleNumber:$splits,
     Attn_ScheduleNumber:$split_keys,
