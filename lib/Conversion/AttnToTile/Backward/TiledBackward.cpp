@@ -386,6 +386,32 @@ static SmallVector<BackwardNest, 0> findNests(Operation *function,
   return nests;
 }
 
+/// Loops over the tiles of a nest: batch, head and rows, or of the gradient of
+/// a score those of its tensor; of a fused backward batch and key head, and of
+/// a sum by index its parts.
+static int64_t getLoops(BackwardNest &nest) {
+  scf::ForallOp forall = nest.attention.forall;
+  auto found =
+      forall->walk([](BackwardScatterOp) { return WalkResult::interrupt(); });
+  if (found.wasInterrupted())
+    return 1;
+  if (nest.isFused())
+    return 2;
+  if (nest.steps.front().getDScores())
+    return cast<ShapedType>(forall.getResult(0).getType()).getRank();
+  return 3;
+}
+
+static LogicalResult checkNests(MutableArrayRef<BackwardNest> nests) {
+  for (BackwardNest &nest : nests) {
+    scf::ForallOp forall = nest.attention.forall;
+    if (failed(
+            checkNest(nest.steps.front(), forall, forall ? getLoops(nest) : 3)))
+      return failure();
+  }
+  return success();
+}
+
 /// Fails for a tile that is no slice, as only IR by hand has.
 static LogicalResult checkSlices(Operation *function) {
   WalkResult result = function->walk([](Operation *op) {
@@ -420,6 +446,8 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
   if (failed(checkSlices(function)))
     return failure();
   backward.nests = findNests(function, name);
+  if (failed(checkNests(backward.nests)))
+    return failure();
   takeScoreNests(backward, function);
   unsigned numDeltas = 0;
   function->walk([&](BackwardDeltaOp op) {

@@ -357,6 +357,21 @@ static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
   return attention.isSmallCache() ? checkSmallCache(attention) : success();
 }
 
+LogicalResult attn::checkNest(Operation *op, scf::ForallOp nest,
+                              int64_t loops) {
+  if (nest && nest.getRank() == loops)
+    return success();
+  InFlightDiagnostic diag = op->emitOpError()
+                            << "expected to be in an scf.forall of " << loops
+                            << (loops == 1 ? " loop" : " loops") << ", got ";
+  if (nest)
+    diag << "one of " << nest.getRank();
+  else
+    diag << "none";
+  return diag << ": what drops loops that run once, as --canonicalize does, "
+                 "has to run before the attention is tiled";
+}
+
 /// The nest that ends in `end`, without operands.
 static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
   TiledAttention attention;
@@ -368,6 +383,10 @@ static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
     attention.forall->walk([&](OnlineAttentionOp op) { attention.first = op; });
   if (!attention.first)
     return end.emitOpError() << "expected one attention in normal form tiled";
+  if (failed(checkNest(end, end->getParentOfType<scf::ForallOp>(), 3)) ||
+      failed(checkNest(attention.first, attention.forall,
+                       attention.combine ? 4 : 3)))
+    return failure();
   attention.schedule = attention.first.getScheduleAttr();
   attention.scale = attention.first.getScaleValue();
   if (!attention.schedule || !attention.schedule.isComplete())
