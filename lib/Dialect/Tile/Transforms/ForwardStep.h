@@ -60,7 +60,8 @@ struct ForwardStep {
   mlir::Value getLateDecay();
 
   // Places in the loop's state: the accumulator is what the product with V
-  // or its promotion gives, the tile's number is no fragment, the others are row values.
+  // or its promotion gives, the tile's number is no fragment, the others are
+  // row values.
   unsigned acc, number;
   llvm::SmallVector<unsigned> rows;
   mlir::Value state(unsigned i) { return loop.getRegionIterArg(i); }
