@@ -41,9 +41,14 @@ template <typename OpTy>
 void ModPrograms::addMods(OpTy op, const Environment &environment) {
   options.scale = op.getScaleValue();
   setNormalization(options, op.getNormalization());
+  ElementType type = getResultType(op.getQuery(), environment);
+  options.shortSums =
+      environment.precision == EvaluationPrecision::UnfusedShortSums &&
+      getSizeBytes(type) == 1;
   options.tf32Products =
-      environment.precision == EvaluationPrecision::UnfusedTf32 &&
-      getResultType(op.getQuery(), environment) == ElementType::F32;
+      (environment.precision == EvaluationPrecision::UnfusedTf32 ||
+       environment.precision == EvaluationPrecision::UnfusedShortSums) &&
+      type == ElementType::F32;
   if (op.getBias())
     options.bias = &bias.emplace(getOperand(op.getBias(), environment));
   if (std::optional<Dropout> dropout = Dropout::get(op)) {

@@ -71,8 +71,9 @@ private:
     const double *k = &key.getValues()[key.offset(b, dims.getKvHead(h), j, 0)];
     Real factor = scale * getDescale(options.queryDescale, b, h) *
                   getDescale(options.keyDescale, b, h);
-    return detail::changeScore<Real>(
-        factor * detail::dot<Real>(q, k, dims.headDim), options, {b, h, i, j});
+    Real product = options.shortSums ? detail::dotShort(q, k, dims.headDim)
+                                     : detail::dot<Real>(q, k, dims.headDim);
+    return detail::changeScore<Real>(factor * product, options, {b, h, i, j});
   }
 
   void computeScores(int64_t b, int64_t h, int64_t i, std::vector<Real> &scores,

@@ -9,6 +9,7 @@
 
 #include "attn/Reference/Attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -32,6 +33,33 @@ Real dot(const double *x, const double *y, int64_t count) {
   for (int64_t d = whole; d < count; ++d)
     sum += static_cast<Real>(x[d]) * static_cast<Real>(y[d]);
   return sum;
+}
+
+/// The same as tensor cores of sm_89 and sm_90a add 8-bit products, 32 at a
+/// time: of each term, the sum so far among them, what is below 13 fraction
+/// bits of the largest one is cut off (DeepSeek-V3, section 3.3.2).
+inline float dotShort(const double *x, const double *y, int64_t count) {
+  constexpr int64_t step = 32;
+  constexpr int bits = 13;
+  double sum = 0;
+  for (int64_t begin = 0; begin < count; begin += step) {
+    int64_t end = std::min(begin + step, count);
+    double largest = std::fabs(sum), cut = 0;
+    for (int64_t d = begin; d < end; ++d)
+      largest = std::max(largest, std::fabs(x[d] * y[d]));
+    if (largest == 0 || !std::isfinite(largest)) {
+      for (int64_t d = begin; d < end; ++d)
+        sum += x[d] * y[d];
+      continue;
+    }
+    double unit = std::ldexp(1.0, std::ilogb(largest) - bits);
+    auto add = [&](double term) { cut += std::trunc(term / unit) * unit; };
+    add(sum);
+    for (int64_t d = begin; d < end; ++d)
+      add(x[d] * y[d]);
+    sum = cut;
+  }
+  return static_cast<float>(sum);
 }
 
 struct AttentionDims {

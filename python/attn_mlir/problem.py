@@ -94,6 +94,7 @@ class AttentionProblem:
     wide_dtype: Optional[str] = None
     tile_m: Optional[int] = None
     tile_n: Optional[int] = None
+    promote: Optional[bool] = None
 
     @property
     def captures(self) -> tuple[Capture, ...]:
@@ -225,8 +226,9 @@ class AttentionProblem:
         clauses += [f"score_mod {score}"] if score else []
         clauses += [f"mask_mod {self.mask.text}"] if self.mask else []
         clauses += [f"prob_mod {self.factor.text}"] if self.factor else []
-        tiles = [f"{name} = {size}" for name, size in (("tile_m", self.tile_m), ("tile_n", self.tile_n)) if size]
-        clauses += [f"{{schedule = #attn.schedule<{', '.join(tiles)}>}}"] if tiles else []
+        fields = [f"{name} = {size}" for name, size in (("tile_m", self.tile_m), ("tile_n", self.tile_n)) if size]
+        fields += [f"promote = {str(self.promote).lower()}"] if self.promote is not None else []
+        clauses += [f"{{schedule = #attn.schedule<{', '.join(fields)}>}}"] if fields else []
         if self.gradient:
             op, results, types = "attention_backward", ["%d_query", "%d_key", "%d_value"], [result(query), result(key), result(value)]
         else:

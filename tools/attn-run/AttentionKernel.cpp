@@ -9,7 +9,8 @@
 #include "CudaKernel.h"
 #include "Verify.h"
 
-#include "attn/Interpreter/Interpreter.h"
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/Attn.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -77,15 +78,24 @@ AttentionKernel::run(const std::vector<HostTensor> &arguments,
 }
 
 std::optional<std::vector<HostTensor>>
-AttentionKernel::runUnfusedTf32(const std::vector<HostTensor> &arguments) {
-  auto results = interpret(definition.function, arguments,
-                           EvaluationPrecision::UnfusedTf32);
+AttentionKernel::runUnfused(const std::vector<HostTensor> &arguments,
+                            EvaluationPrecision precision) {
+  auto results = interpret(definition.function, arguments, precision);
   if (failed(results))
     return std::nullopt;
   std::vector<HostTensor> tensors;
   for (const reference::Tensor &result : *results)
     tensors.push_back(toHostTensor(result));
   return tensors;
+}
+
+bool AttentionKernel::multipliesBytes() const {
+  func::FuncOp function = definition.function;
+  WalkResult result = function.walk([](AttentionOp op) {
+    return isFloat8(op.getQuery().getType()) ? WalkResult::interrupt()
+                                             : WalkResult::advance();
+  });
+  return result.wasInterrupted();
 }
 
 bool AttentionKernel::isDeterministic() const {

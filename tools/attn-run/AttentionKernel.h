@@ -16,6 +16,7 @@
 #include "SimKernel.h"
 
 #include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
+#include "attn/Interpreter/Interpreter.h"
 #include "attn/Runtime/HostTensor.h"
 #include "attn/Runtime/Manifest.h"
 
@@ -41,10 +42,13 @@ struct AttentionKernel {
   run(const std::vector<runtime::HostTensor> &arguments,
       const Options &options) const;
 
-  /// The same by definition, unfused, with tf32 products. Prints why where it
-  /// cannot.
+  /// The same by definition, unfused. Prints why where it cannot.
   std::optional<std::vector<runtime::HostTensor>>
-  runUnfusedTf32(const std::vector<runtime::HostTensor> &arguments);
+  runUnfused(const std::vector<runtime::HostTensor> &arguments,
+             EvaluationPrecision precision);
+
+  /// True if its products are of 8-bit floats.
+  bool multipliesBytes() const;
 
   /// True unless the manifest says otherwise.
   bool isDeterministic() const;

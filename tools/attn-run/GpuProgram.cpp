@@ -18,6 +18,7 @@
 #include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 #include "attn/Pipelines/Passes.h"
 #include "attn/Pipelines/Pipelines.h"
+#include "attn/TargetInfo/TargetInfo.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSet.h"
@@ -183,6 +184,7 @@ GpuProgram::compile(func::FuncOp function, const Options &options) {
   OwningOpRef<ModuleOp> original = module->clone();
   auto program = std::make_unique<GpuProgram>();
   program->target = options.target;
+  program->allowsTf32 = options.allowTf32;
   if (failed(outline(*module, options)) ||
       failed(program->readKernels(*module, *original)))
     return fail();
@@ -263,11 +265,22 @@ GpuProgram::time(const std::vector<HostTensor> &inputs,
   return total;
 }
 
+bool GpuProgram::hasShortSums() const {
+  Result<TargetInfo> info = lookupTarget(target);
+  return info && info->f8SumBits > 0 &&
+         llvm::any_of(kernels, [](const auto &kernel) {
+           return kernel->multipliesBytes();
+         });
+}
+
 std::optional<std::vector<reference::Tensor>>
-GpuProgram::runUnfusedTf32(const std::vector<HostTensor> &inputs) {
+GpuProgram::runUnfused(const std::vector<HostTensor> &inputs) {
+  EvaluationPrecision precision = hasShortSums()
+                                      ? EvaluationPrecision::UnfusedShortSums
+                                      : EvaluationPrecision::UnfusedTf32;
   auto tensors =
-      callHost(inputs, [](AttentionKernel &kernel, const Tensors &arguments) {
-        return kernel.runUnfusedTf32(arguments);
+      callHost(inputs, [&](AttentionKernel &kernel, const Tensors &arguments) {
+        return kernel.runUnfused(arguments, precision);
       });
   if (!tensors)
     return std::nullopt;

@@ -40,10 +40,15 @@ public:
   std::optional<std::vector<double>>
   time(const std::vector<runtime::HostTensor> &inputs, const Options &options);
 
-  /// The same with the attentions computed unfused, with tf32 products: the
-  /// yardstick of results that were allowed tf32. Prints why where it cannot.
+  /// The same with the attentions computed unfused as the target's tensor cores
+  /// multiply: the yardstick where `hasOwnProducts`. Prints why where it
+  /// cannot.
   std::optional<std::vector<reference::Tensor>>
-  runUnfusedTf32(const std::vector<runtime::HostTensor> &inputs);
+  runUnfused(const std::vector<runtime::HostTensor> &inputs);
+  /// True if products are not those of the inputs' types with sums in f32: of
+  /// f32 that is rounded to tf32, or of 8 bits on a target whose sums drop
+  /// bits.
+  bool hasOwnProducts() const { return allowsTf32 || hasShortSums(); }
 
   bool isDeterministic() const;
 
@@ -62,7 +67,10 @@ private:
                                   const Options &options);
   std::optional<Tensors> callHost(const Tensors &inputs, const Call &call);
 
+  bool hasShortSums() const;
+
   std::string target;
+  bool allowsTf32 = false;
   std::vector<std::unique_ptr<AttentionKernel>> kernels;
   size_t numCalls = 0; ///< in the function's code
   /// The function around its calls; null where it does nothing but call the

@@ -255,8 +255,8 @@ bool Runner::runInputs(const Options &own, bool isFirst, Verifier &verifier) {
     return false;
   if (isFirst)
     printResults(function, program->describe(own), *results);
-  if (expectation && own.allowTf32) {
-    auto yardstick = program->gpu->runUnfusedTf32(*inputs);
+  if (expectation && program->gpu && program->gpu->hasOwnProducts()) {
+    auto yardstick = program->gpu->runUnfused(*inputs);
     if (!yardstick)
       return false;
     expectation->yardstick = std::move(*yardstick);

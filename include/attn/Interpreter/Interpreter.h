@@ -37,6 +37,9 @@ enum class EvaluationPrecision {
   Unfused,
   /// The same, with the products of f32 attention in tf32.
   UnfusedTf32,
+  /// The same, on tensor cores whose sums of 8-bit products drop bits, as those
+  /// of a score do there.
+  UnfusedShortSums,
   /// As Unfused for a CPU, whose code rounds no factor of a linear attention.
   UnfusedOnCpu,
 };

@@ -93,6 +93,9 @@ struct AttentionOptions {
   /// unfusedAttention rounds the factors of its products (Q, K, P, V) to tf32,
   /// as the tensor cores of a GPU take f32.
   bool tf32Products = false;
+  /// unfusedAttention adds the products of a score as tensor cores add those of
+  /// 8-bit floats that keep 13 bits of a sum (TargetInfo::f8SumBits).
+  bool shortSums = false;
 };
 
 struct AttentionResult {

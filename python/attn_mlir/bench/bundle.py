@@ -45,7 +45,7 @@ BOUNDED_WAITS = 10_000_000
 #: left out.
 TUNED_FIELDS: dict[str, tuple] = {
     "tile_m": (64, 128, 192), "tile_n": (64, 80, 96, 112, 128, 160, 176), "stages": (2, 3, 4), "cluster_m": (1, 2),
-    "turns": ("none", "products", "softmax"), "persistent_ctas": (0, 132), "fused": (0, 1),
+    "turns": ("none", "products", "softmax"), "persistent_ctas": (0, 132), "fused": (0, 1), "promote": (0, 1),
 }  # fmt: skip
 NEIGHBOURS = 2
 

@@ -29,7 +29,7 @@ from ..errors import AttnError
 from ..mask import relu, trace_score
 from ..problem import AttentionProblem, Region
 from ..runtime.devices import Program
-from ..runtime.host_array import HostArray, read_npy, round_to, write_npy
+from ..runtime.host_array import FLOAT8, HostArray, read_npy, round_to, write_npy
 from ..runtime.manifest import Manifest
 from ..tools import run_tool
 
@@ -43,7 +43,7 @@ INTEGERS = {"bf16": "H", "f16": "H", "f32": "I"}
 @dataclasses.dataclass(frozen=True)
 class Case:
     """A kernel and its inputs: normal numbers, or with `is_exact` -1, 0 and 1, of which every product and sum is a number of
-    its type."""
+    its type. Of 8-bit types, equal weights of values of one sign."""
 
     target: str
     problem: AttentionProblem
@@ -55,7 +55,7 @@ class Case:
     def name(self) -> str:
         p = self.problem
         words = [self.target, p.dtype, f"d{p.head_dim}", p.mask.text.partition("(")[0] if p.mask else "full"]
-        return " ".join(words + ["relu"] * self.is_exact + ["backward"] * p.gradient)
+        return " ".join(words + ["relu"] * self.is_exact + ["backward"] * p.gradient + ["sums"] * (p.promote is False))
 
     @property
     def key(self) -> str:
@@ -71,6 +71,8 @@ def full_cases() -> Iterator[Case]:
         yield Case(target, AttentionProblem(**exact, gradient=True), is_exact=True)
         for mask in (None, causal):
             yield Case(target, AttentionProblem(dtype=dtype, head_dim=128, value_dim=128, mask=mask))
+    # Sums that only the tensor cores add up, of which they drop bits: no other case shows how many.
+    yield Case("sm_90a", AttentionProblem(dtype="f8E4M3FN", head_dim=64, value_dim=64, result_dtype="f32", promote=False), M=64, N=4096)
 
 
 # ---- where the compiler is
@@ -107,6 +109,9 @@ def make_case(case: Case, folder: Path) -> dict[str, Any]:
 def draw(case: Case, name: str, dtype: str, generator: random.Random) -> HostArray:
     heads_and_rows = (1, case.N) if name in ("key", "value") else (2, case.M)
     shape = (1, *heads_and_rows, case.problem.head_dim)
+    if dtype in FLOAT8:
+        # Equal weights of values from 0.5 to 1.5.
+        return HostArray(dtype, shape, bytearray(generator.randint(0x30, 0x3C) if name == "value" else 0 for _ in range(math.prod(shape))))
     number = (lambda: float(generator.randint(-1, 1))) if case.is_exact else (lambda: round_to(generator.gauss(0, 1), dtype))
     return HostArray.of(dtype, shape, [number() for _ in range(math.prod(shape))])
 
