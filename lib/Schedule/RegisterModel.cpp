@@ -42,7 +42,9 @@ static int64_t getLongestRow(const AttentionProblem &problem) {
   int64_t all = problem.kvLength;
   if (mask.left.value_or(all) >= all || mask.right.value_or(all) >= all)
     return all;
-  return std::min(all, *mask.left + *mask.right + 1);
+  // Below -all nothing is visible, and a sum might wrap.
+  return std::min(all,
+                  std::max(*mask.left, -all) + std::max(*mask.right, -all) + 1);
 }
 
 /// Keys of a row whose sums may be those of the tensor cores: 16 steps of 32

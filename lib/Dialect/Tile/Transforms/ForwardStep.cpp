@@ -96,10 +96,23 @@ void ForwardStep::findPlaces() {
     });
 }
 
-/// A product that starts from nothing is added by the map that reads it.
+/// A product that starts from nothing is added by the map that reads it, and of
+/// the step nothing else but what a row's sum is rescaled by; null if another
+/// does.
 static MapOp findPromotion(Product &output) {
   Value product = output.wait.getResult();
-  return product.hasOneUse() ? dyn_cast<MapOp>(*product.user_begin()) : MapOp();
+  auto map =
+      product.hasOneUse() ? dyn_cast<MapOp>(*product.user_begin()) : MapOp();
+  if (!map || map->getBlock() != output.mma->getBlock())
+    return MapOp();
+  unsigned decays = 0;
+  for (Value input : map.getInputs()) {
+    bool isDecay = cast<FragmentType>(input.getType()).isRow();
+    decays += isDecay;
+    if (!isDecay && input != product && !isa<BlockArgument>(input))
+      return MapOp();
+  }
+  return decays <= 1 ? map : MapOp();
 }
 
 Value ForwardStep::getLateDecay() {
@@ -123,8 +136,11 @@ FailureOr<ForwardStep> ForwardStep::match(scf::ForOp loop) {
   }
   if (products != 2 || step.scores.mma.getAcc())
     return failure();
-  if (!step.output.mma.getAcc())
+  if (!step.output.mma.getAcc()) {
     step.promotion = findPromotion(step.output);
+    if (!step.promotion)
+      return failure();
+  }
   if (failed(step.findState()))
     return failure();
   bool isWeight = false;

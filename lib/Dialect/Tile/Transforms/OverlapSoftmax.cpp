@@ -200,7 +200,7 @@ Overlapper::State Overlapper::buildState(ForwardStep &step, Value acc,
   Value decay = step.getLateDecay();
   return {acc, mapping.lookup(step.output.mma.getA()),
           lookupRows(step, mapping), mapping.lookup(step.yielded(step.number)),
-          decay ? mapping.lookup(decay) : decay};
+          decay ? mapping.lookupOrDefault(decay) : decay};
 }
 
 /// The order matters: both products are started before the first is waited for,

@@ -145,6 +145,9 @@ def OverlapSoftmaxPass
     wait for O;      give V(j-1) back;     rescale O;   P(j) = the softmax
     ```
 
+    Where the product is of one tile, and is added behind it (`promote` in the
+    schedule), O is rescaled by that sum, one tile later.
+
     The first tile's scores are computed before the loops, with the masks of the
     loop that it belongs to; the last tile's product after them.
 
