@@ -74,7 +74,8 @@ private:
   State buildLoop(ForwardStep &step, const State &init);
   State buildTile(ForwardStep &step, const State &before, IRMapping &mapping);
   Value startOutput(ForwardStep &step, const State &before, IRMapping &mapping);
-  Value finishOutput(ForwardStep &step, const State &before, Value product);
+  Value finishOutput(ForwardStep &step, const State &before, Value product,
+                     IRMapping &started);
   void giveFirstTurn();
   void buildWeights(ForwardStep &step, IRMapping &mapping);
   void takeTurn(Turns at);
@@ -165,10 +166,11 @@ Value Overlapper::startOutput(ForwardStep &step, const State &before,
   return mapping.lookup(step.output.mma.getResult());
 }
 
-/// Waits for that product; the accumulator with it.
+/// Waits for that product, and gives its tile back; the accumulator with it.
 Value Overlapper::finishOutput(ForwardStep &step, const State &before,
-                               Value product) {
+                               Value product, IRMapping &started) {
   Value acc = MmaWaitOp::create(builder, loc(), /*pending=*/0, product);
+  clone(step.output.done, started);
   if (!step.promotion)
     return acc;
   IRMapping mapping;
@@ -231,8 +233,7 @@ Overlapper::State Overlapper::buildTile(ForwardStep &step, const State &before,
       step.rows.empty() ? step.finalScores : step.yielded(step.rows.back())));
   if (step.output.clear)
     clone(step.output.clear, mapping);
-  Value acc = finishOutput(step, before, output);
-  clone(step.output.done, previous);
+  Value acc = finishOutput(step, before, output, previous);
   return finishTile(step, acc, mapping);
 }
 
@@ -351,9 +352,7 @@ Value Overlapper::buildLastOutput(const State &last) {
   IRMapping mapping;
   mapping.map(step.loop.getInductionVar(), first());
   Value output = startOutput(step, last, mapping);
-  Value acc = finishOutput(step, last, output);
-  clone(step.output.done, mapping);
-  return acc;
+  return finishOutput(step, last, output, mapping);
 }
 
 void Overlapper::run() {
