@@ -76,6 +76,7 @@ private:
   void expandRoles();
   bool isUniform() const;
   bool getOutputTile(Schedule schedule) const;
+  bool holdsSums(Schedule schedule) const;
   int64_t getPersistentCtas(const Schedule &schedule) const;
   std::vector<int64_t> getValueSlices(const Schedule &schedule) const;
   std::vector<int64_t> getSplits(const Schedule &schedule) const;
@@ -297,6 +298,18 @@ void Space::expandRoles() {
   });
 }
 
+/// True if registers are to hold the sums of a tile, too: where V can be sliced
+/// they will, and other tiles are searched for, unless the user has chosen one.
+bool Space::holdsSums(Schedule schedule) const {
+  if (!getFamily(schedule.mma).hasRoles())
+    return true;
+  schedule.promote = true;
+  return schedule.tileDv <= kLongestPromoted &&
+         (!overrides.has("tile_n") ||
+          getRegisterUse(problem, schedule).getTotal() <=
+              getRegisterLimit(schedule, target));
+}
+
 std::vector<Schedule> Space::takeLargeCache() {
   bool isGpu = target.kind == TargetKind::Gpu;
   const Family &family = getFamily(schedules.front().mma);
@@ -335,9 +348,7 @@ std::vector<Schedule> Space::takeLargeCache() {
     });
   if (isGpu)
     derive("promote", &Schedule::promote, [&](const Schedule &s) {
-      // Slices of V leave room for them.
-      bool hasRoom = !family.hasRoles() || s.tileDv <= kLongestPromoted;
-      return hasRoom && dropsBits(problem, s.mma, target);
+      return dropsBits(problem, s.mma, target) && holdsSums(s);
     });
   if (hasRoles)
     expandRoles();

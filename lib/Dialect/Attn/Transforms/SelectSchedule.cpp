@@ -119,9 +119,9 @@ static void warnOfShortSums(AttentionOp op, const TargetInfo &target,
   op.emitWarning()
       << "sums of 8-bit products keep "
       << getFamily(schedule.mma).getSumBits(problem.elementType, target)
-      << " bits on " << target.name << ", and " << schedule.tileDv
-      << " columns of V are too many to add in f32 (promote=1): "
-         "outputs of rows of more than 512 keys are less exact";
+      << " bits on " << target.name
+      << ", and registers do not hold those of a tile, to add them in f32 "
+         "(promote=1): outputs of rows of more than 512 keys are less exact";
 }
 
 /// Says what was chosen for the kernels of a backward.
