@@ -59,17 +59,15 @@ public:
     writeState(b, h, state);
   }
 
-  /// By chunks, whose factors are rounded.
+  /// By chunks, whose factors are rounded. In reverse, as kernels have it, what
+  /// is carried into a chunk has the decay of its first step already.
   void multiplyChunks(int64_t b, int64_t h) const {
     State state = getFirstState(b, h);
     for (int64_t first = 0; first < dims.kvLength;) {
       int64_t end = getChunkEnd(first);
       if (!options.full) {
         writeChunk(b, h, first, end, state);
-        State carried = state;
-        if (options.reverse)
-          decay(carried, getDecayBefore(b, h, first));
-        writeCarried(b, h, first, carried);
+        writeCarried(b, h, first, state);
       }
       addChunk(b, h, first, end, state);
       first = end;
@@ -99,7 +97,7 @@ private:
         const double *v = valueRow(b, h, j);
         for (int64_t e = 0; e < dims.valueDim; ++e)
           row[e] += weight * static_cast<Real>(v[e]);
-        factor *= getDecayBefore(b, h, other);
+        factor *= getDecayInChunk(b, h, other, first);
       }
       std::vector<Real> before = multiply(q, stateFactor);
       for (int64_t e = 0; e < dims.valueDim; ++e)
@@ -112,10 +110,14 @@ private:
   void addChunk(int64_t b, int64_t h, int64_t first, int64_t end,
                 State &state) const {
     std::vector<Real> factors(static_cast<size_t>(end - first));
-    Real all = end == dims.kvLength ? getLastDecay(b, h) : Real(1);
+    Real all = 1;
+    if (end == dims.kvLength)
+      all = getLastDecay(b, h);
+    else if (options.reverse)
+      all = getDecayBefore(b, h, end);
     for (int64_t step = end - 1; step >= first; --step) {
       factors[step - first] = all;
-      all *= getDecayBefore(b, h, step);
+      all *= getDecayInChunk(b, h, step, first);
     }
     decay(state, all);
     for (int64_t step = first; step < end; ++step)
@@ -169,6 +171,12 @@ private:
     if (!options.reverse)
       return getDecay(b, h, step);
     return step == 0 ? Real(1) : getDecay(b, h, getPosition(step) + 1);
+  }
+  /// Of the steps of a chunk, what the state before it does not have.
+  Real getDecayInChunk(int64_t b, int64_t h, int64_t step,
+                       int64_t first) const {
+    return options.reverse && step == first ? Real(1)
+                                            : getDecayBefore(b, h, step);
   }
   /// The decay behind the last step.
   Real getLastDecay(int64_t b, int64_t h) const {

@@ -8,6 +8,8 @@
 // RUN: attn-run %s --function=states --shape B=1,Hq=2,Hkv=1,M=150 --device=cpu --random=7 --verify | FileCheck %s
 // RUN: attn-run %s --function=carried --shape B=1,Hq=2,Hkv=1,M=150 --device=sim:sm_80 --random=5 --verify | FileCheck %s
 // RUN: attn-run %s --function=carried --shape B=1,Hq=2,Hkv=1,M=150 --device=cpu --random=5 --verify | FileCheck %s
+// RUN: attn-run %s --function=behind --shape B=1,Hq=2,Hkv=1,M=65 --device=sim:sm_80 --random=6 --verify | FileCheck %s
+// RUN: attn-run %s --function=behind --shape B=1,Hq=2,Hkv=1,M=128 --device=sim:sm_90a --random=6 --verify --allow-tf32 | FileCheck %s
 // CHECK: verify: PASS
 
 !q = tensor<?x?x?x32xf16>
@@ -41,4 +43,12 @@ func.func @carried(%q: tensor<?x?x?x24xf16>, %k: tensor<?x?x?x24xf16>, %v: tenso
   %o, %c = attn.linear_attention %q, %k, %v reverse slope(%h : tensor<?xf32>) state(%s : tensor<?x?x24x40xf32>)
       : tensor<?x?x?x24xf16>, tensor<?x?x?x24xf16>, tensor<?x?x?x40xf16> -> tensor<?x?x?x40xf16> states tensor<?x?x?x24x40xf32>
   return %o, %c : tensor<?x?x?x40xf16>, tensor<?x?x?x24x40xf32>
+}
+
+// In reverse with a slope, by definition: what a chunk leaves to the one before it, of one position too, has the decay between them when it is rounded.
+func.func @behind(%q: tensor<?x?x?x24xf16>, %k: tensor<?x?x?x24xf16>, %v: tensor<?x?x?x40xf16>) -> (tensor<?x?x?x40xf16>, tensor<?x?x?x24x40xf32>) {
+  %slope = arith.constant dense<[-0.7, -0.03]> : tensor<2xf32>
+  %o:2 = attn.linear_attention %q, %k, %v reverse slope(%slope : tensor<2xf32>)
+      : tensor<?x?x?x24xf16>, tensor<?x?x?x24xf16>, tensor<?x?x?x40xf16> -> tensor<?x?x?x40xf16> states tensor<?x?x?x24x40xf32>
+  return %o#0, %o#1 : tensor<?x?x?x40xf16>, tensor<?x?x?x24x40xf32>
 }
