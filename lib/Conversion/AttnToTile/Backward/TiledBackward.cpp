@@ -9,6 +9,7 @@
 #include "Backward/Backward.h"
 #include "Backward/BackwardScores.h"
 #include "Backward/HeadSums.h"
+#include "Kernel/KernelChecks.h"
 #include "Kernel/RowChains.h"
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"

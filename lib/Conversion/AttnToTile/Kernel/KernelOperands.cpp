@@ -7,6 +7,7 @@
 #include "Kernel/KernelOperands.h"
 
 #include "Kernel/Appends.h"
+#include "Kernel/KernelChecks.h"
 #include "Kernel/Prologue.h"
 #include "Kernel/Ragged.h"
 #include "Kernel/RowChains.h"
@@ -15,7 +16,6 @@
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
-#include "attn/Schedule/Constraints.h"
 #include "attn/Schedule/Family.h"
 
 #include "mlir/IR/Matchers.h"
@@ -253,123 +253,6 @@ static void findKeyNest(TiledAttention &attention) {
   for (auto [name, stack] :
        llvm::zip_equal(names, attention.forall.getResults()))
     attention.partials.push_back(getPartialView(name, stack));
-}
-
-/// Fields that the small-cache kernels need.
-static LogicalResult checkSmallCache(TiledAttention &attention) {
-  ScheduleAttr schedule = attention.schedule;
-  if (schedule.getQueryPrologue() == "fused")
-    return attention.first.emitOpError()
-           << "expected query_prologue = \"kernel\" with kind = "
-              "\"small_cache\", got "
-           << schedule;
-  if (readsByRow(attention.first))
-    return attention.first.emitOpError()
-           << "expected neither lengths nor pages of the keys with kind = "
-              "\"small_cache\" on the GPU";
-  auto function = attention.forall->getParentOfType<FunctionOpInterface>();
-  if (auto walk =
-          function->walk([](AppendOp) { return WalkResult::interrupt(); });
-      walk.wasInterrupted())
-    return attention.first.emitOpError()
-           << "expected no attn.append with kind = \"small_cache\" on the GPU";
-  int64_t chunk = schedule.getChunkRows();
-  if (chunk < 1 || chunk % schedule.getTileM() != 0)
-    return attention.first.emitOpError()
-           << "expected chunk_rows to be a positive multiple of tile_m, got "
-           << schedule;
-  for (int64_t tile : {schedule.getTileD(), schedule.getTileDv()})
-    if (tile < 1 || tile % 16 != 0)
-      return attention.first.emitOpError()
-             << "expected tile_d and tile_dv to be positive multiples of 16, "
-                "got "
-             << schedule;
-  Type element = getElementTypeOrSelf(attention.first.getQuery().getType());
-  if (isByte(attention.first.getKey().getType()))
-    element = getElementTypeOrSelf(attention.first.getKey().getType());
-  if (!element.isF16() && !element.isBF16())
-    return attention.first.emitOpError()
-           << "expected f16 or bf16 inputs with kind = \"small_cache\" on the "
-              "GPU, got "
-           << element;
-  if (!schedule.getSpill().empty() && schedule.getSpill() != "probabilities")
-    return attention.first.emitOpError()
-           << "expected spill = \"probabilities\" on the GPU, got " << schedule;
-  return success();
-}
-
-/// Of 8-bit floats.
-static ElementType toElementType(Type type) {
-  return isa<Float8E4M3FNType>(type) ? ElementType::F8E4M3FN
-                                     : ElementType::F8E5M2;
-}
-
-/// What this target computes: types of tensor cores and head dims of whole
-/// 16-byte chunks.
-static LogicalResult checkSupported(TiledAttention &attention, bool allowTf32) {
-  OnlineAttentionOp op = attention.first;
-  Type element = getElementTypeOrSelf(op.getQuery().getType());
-  if (!isFloat8(element) && !element.isF16() && !element.isBF16() &&
-      !element.isF32())
-    return op.emitOpError() << "expected f8E4M3FN, f8E5M2, f16, bf16 or f32 "
-                               "(computed as tf32) inputs on the GPU, got "
-                            << element;
-  if (element.isF32() && !allowTf32)
-    return op.emitOpError()
-           << "expected f16 or bf16 inputs on a GPU, got f32; products rounded "
-              "to tf32 need the option allow-tf32";
-  for (auto [name, operand] :
-       {std::pair<StringRef, Value>{"query", op.getQuery()},
-        {"bias", op.getBias()}})
-    if (PagedOp pages = operand ? getPages(operand) : PagedOp())
-      return pages.emitOpError()
-             << "expected pages of keys and values, got those of a " << name;
-  if (failed(checkRagged(attention)))
-    return failure();
-  AttentionDims dims = AttentionDims::get(op);
-  std::pair<StringRef, int64_t> headDims[] = {{"D", dims.headDim},
-                                              {"Dv", dims.valueDim}};
-  if (element.isF32() && isByte(op.getKey().getType()))
-    return op.emitOpError() << "expected a query of f16 or bf16 beside 8-bit "
-                               "keys and values on a GPU, got f32";
-  int64_t chunk = isByte(op.getKey().getType()) ? 16 : 8;
-  for (auto [name, size] : headDims)
-    if (size % chunk != 0)
-      return op.emitOpError() << "expected " << name << " to be a multiple of "
-                              << chunk << ", got " << size;
-  int64_t rowsPerWarp =
-      attention.schedule.getTileM() / attention.schedule.getWarps();
-  if (isFloat8(element) && attention.schedule.getTileN() % 32 != 0)
-    return op.emitOpError()
-           << "expected tile_n to be a multiple of 32 with inputs of "
-           << element << ", got " << attention.schedule;
-  if (isFloat8(element) && getSchedule(attention.schedule).rescaleThreshold >
-                               getMostRescaleThreshold(toElementType(element)))
-    return op.emitOpError()
-           << "expected rescale_threshold of at most "
-           << getMostRescaleThreshold(toElementType(element))
-           << " with inputs of " << element << ", got " << attention.schedule;
-  if (rowsPerWarp % 16 != 0 || attention.schedule.getTileN() % 16 != 0)
-    return op.emitOpError() << "expected tile_m to be a multiple of 16 * warps "
-                               "and tile_n of 16, "
-                               "got "
-                            << attention.schedule;
-  return attention.isSmallCache() ? checkSmallCache(attention) : success();
-}
-
-LogicalResult attn::checkNest(Operation *op, scf::ForallOp nest,
-                              int64_t loops) {
-  if (nest && nest.getRank() == loops)
-    return success();
-  InFlightDiagnostic diag = op->emitOpError()
-                            << "expected to be in an scf.forall of " << loops
-                            << (loops == 1 ? " loop" : " loops") << ", got ";
-  if (nest)
-    diag << "one of " << nest.getRank();
-  else
-    diag << "none";
-  return diag << ": what drops loops that run once, as --canonicalize does, "
-                 "has to run before the attention is tiled";
 }
 
 /// The nest that ends in `end`, without operands.

@@ -136,11 +136,6 @@ struct TiledForward {
   std::optional<TiledAttention> whole;
 };
 
-/// Fails unless `op` is in the nest, of so many loops, which are known by their
-/// number.
-mlir::LogicalResult checkNest(mlir::Operation *op, mlir::scf::ForallOp nest,
-                              int64_t loops);
-
 /// Finds the attention of a function. Fails with a diagnostic where the
 /// function is not of the tiled form or the target cannot take it; f32 is taken
 /// with `allowTf32` only.
