@@ -11,6 +11,8 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Schedule/Family.h"
+#include "attn/Schedule/Schedule.h"
 
 #include "llvm/Support/JSON.h"
 
@@ -89,13 +91,24 @@ AttentionKernel::runUnfused(const std::vector<HostTensor> &arguments,
   return tensors;
 }
 
-bool AttentionKernel::multipliesBytes() const {
+bool AttentionKernel::hasShortSums(const TargetInfo &target) const {
   func::FuncOp function = definition.function;
-  WalkResult result = function.walk([](AttentionOp op) {
+  WalkResult bytes = function.walk([](AttentionOp op) {
     return isFloat8(op.getQuery().getType()) ? WalkResult::interrupt()
                                              : WalkResult::advance();
   });
-  return result.wasInterrupted();
+  if (!bytes.wasInterrupted())
+    return false;
+  auto fields = llvm::json::parse(manifest.schedule);
+  if (!fields) {
+    llvm::consumeError(fields.takeError());
+    return false;
+  }
+  const llvm::json::Object *object = fields->getAsObject();
+  auto mma = object ? object->getString("mma") : std::nullopt;
+  Schedule schedule;
+  return mma && setScheduleField(schedule, "mma", mma->str()) &&
+         getFamily(schedule.mma).getSumBits(ElementType::F8E4M3FN, target) > 0;
 }
 
 bool AttentionKernel::isDeterministic() const {

@@ -19,6 +19,7 @@
 #include "attn/Interpreter/Interpreter.h"
 #include "attn/Runtime/HostTensor.h"
 #include "attn/Runtime/Manifest.h"
+#include "attn/TargetInfo/TargetInfo.h"
 
 #include <optional>
 
@@ -47,8 +48,9 @@ struct AttentionKernel {
   runUnfused(const std::vector<runtime::HostTensor> &arguments,
              EvaluationPrecision precision);
 
-  /// True if its products are of 8-bit floats.
-  bool multipliesBytes() const;
+  /// True if its products are of 8-bit floats, by instructions whose sums drop
+  /// bits on `target`.
+  bool hasShortSums(const TargetInfo &target) const;
 
   /// True unless the manifest says otherwise.
   bool isDeterministic() const;

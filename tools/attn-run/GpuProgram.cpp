@@ -267,9 +267,8 @@ GpuProgram::time(const std::vector<HostTensor> &inputs,
 
 bool GpuProgram::hasShortSums() const {
   Result<TargetInfo> info = lookupTarget(target);
-  return info && info->f8SumBits > 0 &&
-         llvm::any_of(kernels, [](const auto &kernel) {
-           return kernel->multipliesBytes();
+  return info && llvm::any_of(kernels, [&](const auto &kernel) {
+           return kernel->hasShortSums(*info);
          });
 }
 
