@@ -47,10 +47,6 @@ static int64_t getLongestRow(const AttentionProblem &problem) {
                   std::max(*mask.left, -all) + std::max(*mask.right, -all) + 1);
 }
 
-/// Keys of a row whose sums may be those of the tensor cores: 16 steps of 32
-/// keys, of which each drops at most 2^-13 of the sum.
-static constexpr int64_t kMostUnpromoted = 512;
-
 bool dropsBits(const AttentionProblem &problem, MmaFamily family,
                const TargetInfo &target) {
   return getFamily(family).getSumBits(problem.elementType, target) > 0 &&

@@ -53,6 +53,10 @@ RegisterUse getRegisterUse(const AttentionProblem &problem,
 /// the register file leaves to each of the schedule's warps.
 int64_t getRegisterLimit(const Schedule &schedule, const TargetInfo &target);
 
+/// Keys of a row whose sums may be those of the tensor cores: 16 steps of 32
+/// keys, of which each drops at most 2^-13 of the sum.
+inline constexpr int64_t kMostUnpromoted = 512;
+
 /// True if the sums of 8-bit weights times values over a row are less exact
 /// than 8-bit weights ask for, unless they are promoted (Schedule::promote).
 bool dropsBits(const AttentionProblem &problem, MmaFamily family,

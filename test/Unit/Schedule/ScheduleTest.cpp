@@ -76,8 +76,7 @@ TEST(Schedule, reportsBadText) {
             "query_in_registers, query_prologue, rescale_threshold, "
             "persistent_ctas, output_tile, turns, exp2_on_fma, promote, "
             "pack_gqa, splits, split_keys, balance, cluster_m, cluster_d, "
-            "fused, chunk_rows, "
-            "spill, invariance (did you mean 'tile_m'?)");
+            "fused, chunk_rows, spill, invariance (did you mean 'tile_m'?)");
 }
 
 TEST(ScheduleOverrides, applyAndMatch) {

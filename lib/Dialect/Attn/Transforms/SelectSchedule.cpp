@@ -121,7 +121,8 @@ static void warnOfShortSums(AttentionOp op, const TargetInfo &target,
       << getFamily(schedule.mma).getSumBits(problem.elementType, target)
       << " bits on " << target.name
       << ", and registers do not hold those of a tile, to add them in f32 "
-         "(promote=1): outputs of rows of more than 512 keys are less exact";
+         "(promote=1): outputs of rows of more than "
+      << kMostUnpromoted << " keys are less exact";
 }
 
 /// Says what was chosen for the kernels of a backward.

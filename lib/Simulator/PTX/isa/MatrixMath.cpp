@@ -142,6 +142,7 @@ void multiplyShort(float *d, const float *a, const float *b, u32 numK,
   float unit[warpSize], inverse[warpSize];
   s32 sum[warpSize];
   for (u32 lane = 0; lane < warpSize; ++lane) {
+    // Below, a unit would be no normal number: nothing of 8 bits is so small.
     int exponent = std::clamp<int>(largest[lane] >> 23, 2 * shortSumBits, 254);
     unit[lane] = asFloat(u32(exponent - shortSumBits) << 23);
     inverse[lane] = asFloat(u32(254 - exponent + shortSumBits) << 23);
