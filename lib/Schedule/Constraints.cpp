@@ -494,11 +494,19 @@ void Checker::checkResources() {
                             std::to_string(threads) + " threads");
 }
 
+/// Where there is room for it. The largest numbers are 2^8.8 and 2^15.8.
+static constexpr int64_t kWeightOffset = 8;
+
+int64_t getWeightOffset(ElementType type, int64_t rescaleThreshold) {
+  return type == ElementType::F8E4M3FN ? kWeightOffset - rescaleThreshold
+                                       : kWeightOffset;
+}
+
 int64_t getMostRescaleThreshold(ElementType type) {
   constexpr int64_t kMost = 12;
-  // log2 of the largest numbers: 8.8 and 15.8.
+  // More would make the small weights of long rows subnormal.
   if (type == ElementType::F8E4M3FN)
-    return 8 - kWeightOffset;
+    return 1;
   return type == ElementType::F8E5M2 ? 15 - kWeightOffset : kMost;
 }
 

@@ -34,7 +34,7 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   const Family &best = *getFamilies(target).front();
   features.wgmma = best.hasRoles() && !isF32 && !widens;
   // Nothing clears what TMA brings behind the keys of a page to these.
-  if (isPaged && (isByte || best.facts.tensorColumns))
+  if (isPaged && best.transposesValue(problem.elementType))
     features.wgmma = false;
   features.sharedRows = false;
   features.wgmmaSlices = false;

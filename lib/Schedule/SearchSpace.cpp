@@ -78,6 +78,7 @@ private:
   bool getOutputTile(Schedule schedule) const;
   bool holdsSums(Schedule schedule) const;
   int64_t getPersistentCtas(const Schedule &schedule) const;
+  int64_t getRescaleThreshold(const Schedule &schedule) const;
   std::vector<int64_t> getValueSlices(const Schedule &schedule) const;
   std::vector<int64_t> getSplits(const Schedule &schedule) const;
   std::vector<int64_t> getChunks(const Schedule &schedule) const;
@@ -269,16 +270,22 @@ std::vector<int64_t> Space::getChunks(const Schedule &schedule) const {
   return chunks;
 }
 
+/// 8-bit weights lose a binade by it (`getWeightOffset`), which only pays where
+/// the output stays in tensor memory.
+int64_t Space::getRescaleThreshold(const Schedule &schedule) const {
+  int64_t most = getMostRescaleThreshold(problem.elementType);
+  bool isFree = getWeightOffset(problem.elementType, most) ==
+                getWeightOffset(problem.elementType, 0);
+  if (!problem.hasSoftmax() ||
+      !(isFree || getFamily(schedule.mma).facts.tensorColumns))
+    return 0;
+  return std::min<int64_t>(kRescaleThreshold, most);
+}
+
 /// What only warp-specialised kernels choose.
 void Space::expandRoles() {
   derive("rescale_threshold", &Schedule::rescaleThreshold,
-         [&](const Schedule &) {
-           return problem.hasSoftmax()
-                      ? std::min<int64_t>(
-                            kRescaleThreshold,
-                            getMostRescaleThreshold(problem.elementType))
-                      : 0;
-         });
+         [&](const Schedule &s) { return getRescaleThreshold(s); });
   derive("persistent_ctas", &Schedule::persistentCtas,
          [&](const Schedule &s) { return getPersistentCtas(s); });
   derive("output_tile", &Schedule::outputTile,

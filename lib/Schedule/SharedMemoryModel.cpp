@@ -48,10 +48,10 @@ static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
   if (!problem.sharedKV)
     use.value = tileRows * schedule.tileDv * elementBytes;
 
-  if (getFamily(schedule.mma).hasRoles()) {
+  if (const Family &family = getFamily(schedule.mma); family.hasRoles()) {
     use.barriers = 1024;
     // 8-bit values on their way into the order in which they are multiplied.
-    if (elementBytes == 1)
+    if (family.transposesValue(problem.elementType))
       use.value += kTransposeStages * schedule.tileN * schedule.tileDv;
     int64_t tileScores = schedule.tileM * schedule.tileN;
     if (getWarpgroupsPerRow(schedule) > 1 || schedule.clusterD > 1)

@@ -191,7 +191,7 @@ TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
         ceilDiv(work.rowTiles * schedule.tileM, schedule.chunkRows));
   exp2OnFma = static_cast<double>(schedule.exp2OnFma) / 16;
   smBytesPerClock = target.l2GBps * 1e9 / clocksPerSecond / sms;
-  transposesV = family.hasRoles() && elementBytes == 1;
+  transposesV = family.transposesValue(problem.elementType);
 }
 
 //===----------------------------------------------------------------------===//

@@ -52,10 +52,11 @@ struct GeneratorFeatures {
   bool uniformRows = true;
 };
 
-/// What 8-bit weights are multiplied by before they are rounded, a power of
-/// two: nearly all of the numbers of f8E4M3FN are then below the largest weight
-/// (FlashAttention-3).
-inline constexpr int64_t kWeightOffset = 8;
+/// log2 of what 8-bit weights are multiplied by before they are rounded: nearly
+/// all of the numbers of f8E4M3FN are then below the largest weight
+/// (FlashAttention-3). That type has no room for what a maximum may lag behind,
+/// `rescaleThreshold`, which is taken off.
+int64_t getWeightOffset(ElementType type, int64_t rescaleThreshold);
 
 /// The most by which a maximum may lag behind, as a power of two, with weights
 /// of this type.

@@ -70,12 +70,13 @@ public:
     return columns * facts.unitRows / (kWarpThreads * facts.unitWarps);
   }
 
-  /// True if O is a sum in tensor memory: one that is rescaled in each step is
-  /// in registers, where each product is added to it.
+  /// True if O is a sum in tensor memory: one that is rescaled in each step, or
+  /// promoted, is in registers, where each product is added to it.
   bool keepsOutput(const AttentionProblem &problem,
                    const Schedule &schedule) const {
     return facts.tensorColumns > 0 &&
-           (!problem.hasSoftmax() || schedule.rescaleThreshold > 0);
+           (!problem.hasSoftmax() || schedule.rescaleThreshold > 0) &&
+           !schedule.promote;
   }
 
   /// Columns (keys) that one instruction sums: 32 bytes of an operand, in all
@@ -107,6 +108,10 @@ public:
 
   /// Products a second that its instructions sustain on operands of `type`.
   virtual double getRate(ElementType type, const TargetInfo &target) const = 0;
+
+  /// True if its products read V of `type` as rows of keys: the producer
+  /// transposes the tiles that are loaded.
+  virtual bool transposesValue(ElementType /*type*/) const { return false; }
 
   /// Fraction bits that sums of its products of `type` keep; 0: those of f32.
   virtual int64_t getSumBits(ElementType type, const TargetInfo &target) const {

@@ -376,6 +376,9 @@ struct MmaLowering : TileOpLowering<MmaOp> {
         (rowsAreN ? bType.getCols() : bType.getRows()) / getBlockK(element);
     if (getOperandName(element).empty())
       return rewriter.notifyMatchFailure(op, "no mma.sync of its elements");
+    if (accType.getLayout() !=
+        FragmentType::getProductLayout(bType.getElementType(), rowsAreN))
+      return rewriter.notifyMatchFailure(op, "its columns come as quads");
     if (colBlocks % 2 != 0)
       return rewriter.notifyMatchFailure(op,
                                          "columns are not a multiple of 16");

@@ -8,7 +8,7 @@
 // ISA, "TensorCore 5th Generation Family Instructions"). A product of 128 rows
 // has row r in lane r, and a warp reaches 32 lanes: two blocks of 16 rows,
 // which .16x256b reads as the accumulator of mma.m16n8 (TileTypes.td draws it),
-// and .16x128b writes as its operand.
+// and .16x128b writes as its operand: a cell has 4 / e neighbours of e bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -152,9 +152,11 @@ struct NarrowTensorLowering : TileOpLowering<NarrowTensorOp> {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// PTX ISA, "Instruction descriptor": sums in f32, 128 rows.
+bool isByte(Type element) { return element.getIntOrFloatBitWidth() == 8; }
+
+/// PTX ISA, "Instruction descriptor": sums in f32, 128 rows; f16 and e4m3 are 0.
 int64_t instructionDescriptor(Type element, int64_t columns, bool isMnMajorB) {
-  int64_t type = element.isBF16() ? 1 : 0;
+  int64_t type = element.isBF16() || isa<Float8E5M2Type>(element) ? 1 : 0;
   return int64_t(1) << 4 | type << 7 | type << 10 | int64_t(isMnMajorB) << 16 |
          columns / 8 << 17 | kProductRows / 16 << 24;
 }
@@ -220,15 +222,15 @@ private:
             .front();
     SmallVector<std::string> left = block.use(a), right = block.use(b);
     bool isStored = isa<TensorTileType>(op.getA().getType());
+    std::string kind = isByte(type.getElementType()) ? "f8f6f4" : "f16";
     block.add(".reg .pred adds");
     block.add(op.getAccumulate() ? "mov.pred adds, -1" : "mov.pred adds, 0");
     for (int64_t product = 0; product < products; ++product) {
       if (product == 1 && !op.getAccumulate())
         block.add("mov.pred adds, -1");
       std::string from = isStored ? "[" + left[product] + "]" : left[product];
-      block.add(("tcgen05.mma.cta_group::1.kind::f16 " + Twine(to) + ", " +
-                 from + ", " + right[product] + ", " + descriptor + ", adds")
-                    .str());
+      block.add("tcgen05.mma.cta_group::1.kind::" + kind + " " + to + ", " +
+                from + ", " + right[product] + ", " + descriptor + ", adds");
     }
     if (op.getBarrier()) {
       Value barrier = LLVM::PtrToIntOp::create(
@@ -281,9 +283,14 @@ int64_t columnsAtOnce(int64_t left) {
   return columns;
 }
 
-/// Registers of two rows of `columns` columns, of f32 or of pairs of 16 bits.
+/// Cells of a row of `columns` columns.
+int64_t countCells(TensorTileType type, int64_t columns) {
+  return columns * type.getElementType().getIntOrFloatBitWidth() / 32;
+}
+
+/// Registers of two rows, of which four lanes have parts.
 int64_t countRegisters(TensorTileType type, int64_t columns) {
-  return columns / (type.getElementType().isF32() ? 2 : 4);
+  return countCells(type, columns) / 2;
 }
 
 /// Calls `visit(row block, column, columns, first register)` for the parts of a
@@ -301,20 +308,61 @@ void forEachPart(TensorTileType type,
 }
 
 /// The instruction that moves `columns` columns of 16 rows: an accumulator's
-/// f32, or an operand's pairs of 16 bits.
+/// f32, or an operand's smaller elements.
 std::string getMove(const char *name, TensorTileType type, int64_t columns) {
-  std::string shape = type.getElementType().isF32() ? "16x256b" : "16x128b";
-  return "tcgen05." + std::string(name) + ".sync.aligned." + shape + ".x" +
-         std::to_string(columns / 8) + ".b32 ";
+  bool isSum = type.getElementType().isF32();
+  int64_t times = countCells(type, columns) / (isSum ? 8 : 4);
+  return "tcgen05." + std::string(name) + ".sync.aligned." +
+         (isSum ? "16x256b" : "16x128b") + ".x" + std::to_string(times) +
+         ".b32 ";
 }
 
 /// Adds the text that stores `registers`.
 void addStore(PtxBlock &block, const std::string &address, TensorTileType type,
               int64_t row, int64_t column, int64_t columns,
-              ArrayRef<Value> registers) {
-  int64_t cell = column * type.getElementType().getIntOrFloatBitWidth() / 32;
-  block.add(getMove("st", type, columns) + bracket(address, row, cell) + ", " +
-            PtxBlock::list(block.use(registers)));
+              ArrayRef<std::string> registers) {
+  block.add(getMove("st", type, columns) +
+            bracket(address, row, countCells(type, column)) + ", " +
+            PtxBlock::list(registers));
+}
+
+/// Adds the text that brings bytes from the order of `to_operand` to that of
+/// cells, and returns the registers: lane t of a quad has columns 2t, 2t + 1, 8
+/// + 2t and 9 + 2t of 16, and cell t the columns 4t and on. Of two blocks of 16
+/// columns a lane sends two pairs to the one lane that wants them, twice.
+SmallVector<std::string> orderBytes(PtxBlock &block, OpBuilder &builder,
+                                    Location loc,
+                                    ArrayRef<std::string> registers) {
+  constexpr int64_t kLow = 0x5410, kToHigh = 0x2222, kToSwapped = 0x4444;
+  IndexBuilder index(builder, loc);
+  Value low = index.bitAnd(index.lane(), 1);
+  Value high = index.bitAnd(index.shiftRight(index.lane(), 1), 1);
+  // An even lane sends the pairs of the low columns first, which the first two
+  // lanes want; so lanes 0, 1, 2, 3 read lanes 0, 2, 1, 3, and then 1, 3, 0, 2.
+  Value from = index.add(index.mul(low, 2), high);
+  Value sent = index.bitXor(index.mul(low, kToHigh), kLow);
+  Value kept = index.bitXor(index.mul(high, kToSwapped), kLow);
+  SmallVector<std::string> lanes = block.use({from, index.bitXor(from, 1)});
+  SmallVector<std::string> send =
+      block.use({sent, index.bitXor(sent, kToHigh)});
+  SmallVector<std::string> keep =
+      block.use({kept, index.bitXor(kept, kToHigh)});
+  SmallVector<std::string> pairs = block.declare("%pair", 2);
+  SmallVector<std::string> cells = block.declare("%cell", registers.size());
+  // Two rows of a block of 16 columns, then those of the next one.
+  for (size_t first = 0; first < registers.size(); first += 4)
+    for (size_t row = first; row < first + 2; ++row) {
+      for (size_t i = 0; i < 2; ++i) {
+        block.add("prmt.b32 " + pairs[i] + ", " + registers[row] + ", " +
+                  registers[row + 2] + ", " + send[i]);
+        block.add("shfl.sync.idx.b32 " + pairs[i] + ", " + pairs[i] + ", " +
+                  lanes[i] + ", 0x1c1f, -1");
+      }
+      for (size_t i = 0; i < 2; ++i)
+        block.add("prmt.b32 " + cells[row + 2 * i] + ", " + pairs[0] + ", " +
+                  pairs[1] + ", " + keep[i]);
+    }
+  return cells;
 }
 
 void addStoreWait(PtxBlock &block) {
@@ -371,9 +419,12 @@ struct StoreTensorLowering : TileOpLowering<StoreTensorOp> {
     FailureOr<Value> rows = addressRows(rewriter, op, adaptor, getWarps());
     if (failed(rows))
       return failure();
-    SmallVector<Value> registers = getBits(rewriter, loc, adaptor.getSource());
     PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
     std::string address = block.use(*rows).front();
+    SmallVector<std::string> registers =
+        block.use(getBits(rewriter, loc, adaptor.getSource()));
+    if (isByte(type.getElementType()))
+      registers = orderBytes(block, rewriter, loc, registers);
     forEachPart(type, [&](int64_t row, int64_t column, int64_t columns,
                           size_t first) {
       addStore(block, address, type, row, column, columns,
@@ -436,10 +487,9 @@ struct ScaleTensorLowering : TileOpLowering<ScaleTensorOp> {
       for (auto [i, value] : llvm::enumerate(values))
         value = arith::MulFOp::create(rewriter, loc, value,
                                       adaptor.getFactor()[2 * row + i / 2 % 2]);
-      SmallVector<Value> bits = getBits(rewriter, loc, values);
       PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
       addStore(block, block.use(*address).front(), type, row, column, columns,
-               bits);
+               block.use(getBits(rewriter, loc, values)));
       block.create();
     });
     PtxBlock wait(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);

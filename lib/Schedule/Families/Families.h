@@ -20,6 +20,10 @@ namespace attn::detail {
 /// project (the unit test lists them).
 inline constexpr int64_t kOtherRegisters = 32;
 
+/// What each computing thread leaves to one of a producer that transposes
+/// tiles, or looks pages up: with less, the latter spills (ptxas 13.0).
+inline constexpr int64_t kProducerShare = 8;
+
 /// Numbers of columns, and their addresses, that a prob_mod reads beside
 /// `columns` of the scores (ptxas 13.0).
 inline int64_t getProbModRegisters(const AttentionProblem &problem,

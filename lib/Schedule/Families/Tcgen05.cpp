@@ -49,8 +49,8 @@ std::string Tcgen05::findObstacle(const AttentionProblem &problem,
   if (std::string missing = findMissingInstruction(facts.id, problem, target);
       !missing.empty())
     return missing;
-  if (getSizeBytes(problem.elementType) != 2)
-    return "mma=tcgen05 is supported for f16 and bf16 only, got " +
+  if (getSizeBytes(problem.elementType) > 2)
+    return "mma=tcgen05 is supported for inputs of 16 and 8 bits only, got " +
            std::string(getName(problem.elementType));
   return "";
 }
@@ -61,9 +61,12 @@ static int64_t getTensorColumns(const Schedule &schedule, int64_t units) {
   return units * (schedule.tileN + schedule.tileDv);
 }
 
-void Tcgen05::checkMapping(const AttentionProblem & /*problem*/,
+void Tcgen05::checkMapping(const AttentionProblem &problem,
                            const Schedule &schedule,
                            std::vector<Violation> &violations) const {
+  // P V sums over keys.
+  if (int64_t depth = getDepth(problem.elementType); depth > 16)
+    requireMultiple(violations, "tile_n", schedule.tileN, depth);
   checkRoles(*this, schedule, violations);
   requireValue(violations, "cluster_m", schedule.clusterM, 1,
                "with mma=tcgen05");
@@ -90,8 +93,11 @@ void Tcgen05::checkMapping(const AttentionProblem & /*problem*/,
 }
 
 RegisterSplit Tcgen05::splitRegisters(int64_t units, int64_t registers,
-                                      bool /*producerComputes*/) const {
-  return shareRegisters(/*producer=*/units == 1 ? 56 : 24, units, registers);
+                                      bool producerComputes) const {
+  int64_t producer = units == 1 ? 56 : 24;
+  if (producerComputes && units > 1)
+    producer += kProducerShare * units;
+  return shareRegisters(producer, units, registers);
 }
 
 /// 128 threads hold 128 rows of S, and of O if it does not stay in tensor
@@ -100,11 +106,13 @@ RegisterUse Tcgen05::getRegisterUse(const AttentionProblem &problem,
                                     const Schedule &schedule) const {
   RegisterUse use;
   use.other = kOtherRegisters + (schedule.tileD > 128 ? kWideHeadRegisters : 0);
+  if (problem.keyPage + problem.valuePage > 0)
+    use.other += kProducerShare;
   if (problem.hasBias)
     use.other += schedule.tileN;
   use.other += getProbModRegisters(problem, schedule.tileN);
   if (!keepsOutput(problem, schedule))
-    use.output = schedule.tileDv;
+    use.output = schedule.tileDv * (schedule.promote ? 2 : 1);
   use.scores = schedule.tileN;
   return use;
 }

@@ -18,10 +18,6 @@ static constexpr int64_t kWideHeadRegisters = 4;
 /// wgmma kernel, calibrated in the same way.
 static constexpr int64_t kDropoutRegisters = 40;
 
-/// What each computing thread leaves to one of a producer that transposes
-/// tiles, or looks pages up: with less, the latter spills (ptxas 13.0).
-static constexpr int64_t kProducerShare = 8;
-
 /// What a mask and the descale of a head take beside 8-bit inputs, rounded up:
 /// 192 x 128 at head dim 64 spills with 152 others (ptxas 13.0).
 static constexpr int64_t kMaskedByteRegisters = 9;
@@ -57,6 +53,10 @@ public:
 
   double getRate(ElementType type, const TargetInfo &target) const override {
     return getDenseRate(type, target) * target.wgmmaShare;
+  }
+
+  bool transposesValue(ElementType type) const override {
+    return getSizeBytes(type) == 1;
   }
 
   /// Below 64 columns a product is bound by reading its A operand.

@@ -11,9 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-MODULE = """func.func @attention(%q: {q}, %k: {q}, %v: {v}) -> ({v}, tensor<4x16x?xf32>) {{
-  %o, %lse = attn.attention %q, %k, %v {mask} {{schedule = #attn.schedule<{schedule}>}} : {q}, {q}, {v} -> {v}, tensor<4x16x?xf32>
-  return %o, %lse : {v}, tensor<4x16x?xf32>
+MODULE = """func.func @attention(%q: {q}, %k: {q}, %v: {v}) -> ({o}, tensor<4x16x?xf32>) {{
+  %o, %lse = attn.attention %q, %k, %v {mask} {{schedule = #attn.schedule<{schedule}>}} : {q}, {q}, {v} -> {o}, tensor<4x16x?xf32>
+  return %o, %lse : {o}, tensor<4x16x?xf32>
 }}
 """
 BACKWARD = """func.func @backward(%q: {q}, %k: {q}, %v: {v}, %o: {v}, %lse: tensor<4x16x?xf32>, %do: {v}) -> ({q}, {q}, {v}) {{
@@ -24,6 +24,7 @@ BACKWARD = """func.func @backward(%q: {q}, %k: {q}, %v: {v}, %o: {v}, %lse: tens
 """
 MASKS = {"full": "", "causal": "mask_mod causal(bottom_right)", "window": "mask_mod sliding_window(1024, 0)"}
 SCHEDULES = ['mma = "tcgen05"', 'mma = "tcgen05", tile_m = 256, warps = 8, tile_n = 64']
+TYPES = ["bf16", "f8E4M3FN"]
 # Bytes that ptxas 13.0 stores at most.
 SPILLS = {"full": 0, "causal": 0, "window": 20}
 
@@ -39,7 +40,8 @@ def check(ptxas, folder, name, text, limit):
     command = ["attn-opt", f"{folder}/k.mlir", "--target=sm_100a", "--strict", "--emit=ptx", "-o", f"{folder}/k"]
     subprocess.run(command, check=True)
     ptx = open(f"{folder}/k.ptx").read()
-    products, elections = ptx.count("tcgen05.mma."), ptx.count("tcgen05.commit.")
+    kind = "f8f6f4" if "f8E" in text else "f16"
+    products, elections = ptx.count(f"tcgen05.mma.cta_group::1.kind::{kind} "), ptx.count("tcgen05.commit.")
     expect(products and elections, f"{name}: expected products in tensor memory")
     result = subprocess.run(
         [ptxas, "-v", "-arch=sm_100a", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"], capture_output=True, text=True
@@ -56,10 +58,11 @@ def main():
         for d, dv in [(64, 64), (96, 96), (128, 128), (192, 128), (256, 256)]:
             for label, mask in MASKS.items():
                 for schedule in SCHEDULES[: 1 if d > 128 else None]:
-                    q, v = (f"tensor<4x16x?x{n}xbf16>" for n in (d, dv))
-                    text = MODULE.format(q=q, v=v, mask=mask, schedule=schedule)
-                    limit = 96 if dv == 256 else SPILLS[label]
-                    check(sys.argv[1], folder, f"({d}, {dv}) {label} <{schedule}>", text, limit)
+                    for dtype in TYPES:
+                        q, v, o = (f"tensor<4x16x?x{n}x{t}>" for n, t in ((d, dtype), (dv, dtype), (dv, "bf16")))
+                        text = MODULE.format(q=q, v=v, o=o, mask=mask, schedule=schedule)
+                        limit = 96 if dv == 256 else SPILLS[label]
+                        check(sys.argv[1], folder, f"{dtype} ({d}, {dv}) {label} <{schedule}>", text, limit)
         for d, dv in [(64, 64), (96, 96), (128, 128), (192, 128), (256, 256)]:
             for label, mask in MASKS.items():
                 q, v = (f"tensor<4x16x?x{n}xbf16>" for n in (d, dv))

@@ -262,6 +262,7 @@ def check_long(device):
 
 
 #: By instructions: split keys, packed heads, CTAs with several tiles, rings, tiles of every swizzle.
+DEVICES = {"none": "cpu", "wgmma": "sim:sm_90a", "tcgen05": "sim:sm_100a"}
 SCHEDULES = {
     "none": ('kind = "small_cache"', "tile_m = 32, tile_n = 16"),
     "mma_sync": (
@@ -270,6 +271,14 @@ SCHEDULES = {
         'kind = "split_kv", splits = 3, tile_n = 32',
         "pack_gqa = true, tile_m = 64, tile_n = 64, warps = 4",
         "tile_dv = 32, tile_n = 32",
+    ),
+    "tcgen05": (
+        "tile_m = 128, tile_n = 64, warps = 4, stages = 2",
+        "tile_m = 256, tile_n = 32, warps = 8, stages = 3, rescale_threshold = 0",
+        "tile_m = 128, tile_n = 128, warps = 4, stages = 2, persistent_ctas = 2, output_tile = true",
+        "tile_m = 256, tile_n = 96, warps = 8, stages = 2, persistent_ctas = 0",
+        'kind = "split_kv", splits = 3, tile_m = 128, tile_n = 64, warps = 4',
+        "pack_gqa = true, tile_m = 128, tile_n = 64, warps = 4",
     ),
     "wgmma": (
         "tile_m = 64, tile_n = 64, stages = 2",
@@ -285,7 +294,7 @@ SCHEDULES = {
 
 def check_schedules(device):
     for family, schedules in SCHEDULES.items():
-        if (family == "none") != (device == "cpu") or (family == "wgmma" and device != "sim:sm_90a"):
+        if DEVICES.get(family, device) != device or (family == "mma_sync" and device == "cpu"):
             continue
         for number, schedule in enumerate(schedules):
             case = {"dtype": list(FORMATS)[number % 2], "sizes": (2, 4, 2, 140, 300, 64, 64), "descale": True}

@@ -116,8 +116,16 @@ TEST_F(Constraints, tensorMemory) {
             "kind: expected cluster_m=1 with mma=tcgen05, got 2\n");
   set("cluster_m=1");
   problem.elementType = ElementType::F8E4M3FN;
-  EXPECT_EQ(getMessages(), "mma: mma=tcgen05 is supported for f16 and bf16 "
-                           "only, got f8E4M3FN\n");
+  set("rescale_threshold=1");
+  EXPECT_EQ(getMessages(), "");
+  set("tile_n=48");
+  EXPECT_EQ(getMessages(),
+            "multiple: expected tile_n a positive multiple of 32, got 48\n");
+  set("tile_n=64");
+  problem.elementType = ElementType::F32;
+  problem.allowTf32 = true;
+  EXPECT_EQ(getMessages(), "mma: mma=tcgen05 is supported for inputs of 16 and "
+                           "8 bits only, got f32\n");
 }
 
 TEST_F(Constraints, f32NeedsTf32) {

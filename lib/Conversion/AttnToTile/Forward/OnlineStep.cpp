@@ -7,6 +7,7 @@
 #include "Forward/OnlineStep.h"
 
 #include "Kernel/Fragments.h"
+#include "Kernel/KernelChecks.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
@@ -26,9 +27,31 @@ static constexpr double kLog2e = llvm::numbers::log2e;
 /// shows in an exponential.
 static constexpr double kLargeShift = 256;
 
+/// The rise of a maximum, as a power of two, from which the accumulator is
+/// rescaled; 0 for always.
+static double getRescaleThreshold(OnlineAttentionOp step) {
+  auto schedule = step.getScheduleAttr();
+  // A number may be as large as f16 has, times a weight of at most 1.
+  bool mayOverflow = step.hasProbMod() &&
+                     getElementTypeOrSelf(step.getQuery().getType()).isF16();
+  return schedule && !mayOverflow
+             ? static_cast<double>(getSchedule(schedule).rescaleThreshold)
+             : 0;
+}
+
+/// log2 of what weights are multiplied by before they are rounded.
+static double getWeightOffset(OnlineAttentionOp step) {
+  Type element = getElementTypeOrSelf(step.getQuery().getType());
+  if (!isFloat8(element))
+    return 0;
+  auto threshold = static_cast<int64_t>(getRescaleThreshold(step));
+  return static_cast<double>(
+      getWeightOffset(getFloat8(element), threshold));
+}
+
 ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
   double scale = step.getScaleValue();
-  double offset = isFloat8(step.getQuery().getType()) ? kWeightOffset : 0;
+  double offset = getWeightOffset(step);
   // Without a maximum there is no exponential that could take a factor.
   if (!step.getState().get(RowRole::Maximum))
     return {scale, 1.0, 1.0};
@@ -42,11 +65,17 @@ ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
 
 bool attn::transposesValue(OnlineAttentionOp step) {
   ScheduleAttr schedule = step.getScheduleAttr();
-  return isFloat8(step.getValue().getType()) && schedule &&
-         getFamily(getSchedule(schedule).mma).hasRoles();
+  Type element = getElementTypeOrSelf(step.getValue().getType());
+  return isFloat8(element) && schedule &&
+         getFamily(getSchedule(schedule).mma)
+             .transposesValue(getFloat8(element));
 }
 
 tile::FragmentLayout attn::getOutputLayout(OnlineAttentionOp step) {
+  // Of a product in tensor memory each lane reads the columns that it wants.
+  ScheduleAttr schedule = step.getScheduleAttr();
+  if (schedule && getFamily(getSchedule(schedule).mma).facts.tensorColumns)
+    return tile::FragmentLayout::Accumulator;
   return tile::FragmentType::getProductLayout(
       getElementTypeOrSelf(step.getValue().getType()), transposesValue(step));
 }
@@ -66,18 +95,6 @@ RunningState attn::buildInitialState(OpBuilder &builder, Location loc,
     values.push_back(createFill(builder, loc, getRowType(builder, rows),
                                 static_cast<float>(row.neutral)));
   return RunningState(reduction, values);
-}
-
-/// The rise of a maximum, as a power of two, from which the accumulator is
-/// rescaled; 0 for always.
-static double getRescaleThreshold(OnlineAttentionOp step) {
-  auto schedule = step.getScheduleAttr();
-  // A number may be as large as f16 has, times a weight of at most 1.
-  bool mayOverflow = step.hasProbMod() &&
-                     getElementTypeOrSelf(step.getQuery().getType()).isF16();
-  return schedule && !mayOverflow
-             ? static_cast<double>(getSchedule(schedule).rescaleThreshold)
-             : 0;
 }
 
 /// True if the maximum of a row of the warp rises by more than `threshold`; as

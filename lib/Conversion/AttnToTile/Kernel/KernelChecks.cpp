@@ -61,8 +61,7 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
   return success();
 }
 
-/// Of 8-bit floats.
-static ElementType toElementType(Type type) {
+ElementType attn::getFloat8(Type type) {
   return isa<Float8E4M3FNType>(type) ? ElementType::F8E4M3FN
                                      : ElementType::F8E5M2;
 }
@@ -105,10 +104,10 @@ LogicalResult attn::checkSupported(TiledAttention &attention, bool allowTf32) {
            << "expected tile_n to be a multiple of 32 with inputs of "
            << element << ", got " << attention.schedule;
   if (isFloat8(element) && getSchedule(attention.schedule).rescaleThreshold >
-                               getMostRescaleThreshold(toElementType(element)))
+                               getMostRescaleThreshold(getFloat8(element)))
     return op.emitOpError()
            << "expected rescale_threshold of at most "
-           << getMostRescaleThreshold(toElementType(element))
+           << getMostRescaleThreshold(getFloat8(element))
            << " with inputs of " << element << ", got " << attention.schedule;
   if (rowsPerWarp % 16 != 0 || attention.schedule.getTileN() % 16 != 0)
     return op.emitOpError() << "expected tile_m to be a multiple of 16 * warps "

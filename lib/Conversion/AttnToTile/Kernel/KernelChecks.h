@@ -15,6 +15,9 @@
 
 namespace attn {
 
+/// A type of 8-bit floats as schedules know it.
+ElementType getFloat8(mlir::Type type);
+
 /// What this target computes: types of tensor cores and head dims of whole
 /// 16-byte chunks; f32 with `allowTf32` only.
 mlir::LogicalResult checkSupported(TiledAttention &attention, bool allowTf32);

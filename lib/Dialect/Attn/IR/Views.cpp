@@ -105,10 +105,8 @@ std::string KeyStorage::findTmaObstacle(const Family &family,
     }
   if (!isPaged && !lengths)
     return "";
-  if (family.facts.tensorColumns)
-    return "keys end at their lengths or are in pages, and nothing clears what "
-           "products in tensor memory read behind them";
-  if (getElementTypeOrSelf(value).getIntOrFloatBitWidth() < 16)
+  if (getElementTypeOrSelf(value).getIntOrFloatBitWidth() < 16 &&
+      family.transposesValue(ElementType::F8E4M3FN))
     return "keys end at their lengths or are in pages, and nothing clears "
            "values of 8 bits behind them";
   return "";

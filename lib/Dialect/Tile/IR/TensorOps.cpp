@@ -16,19 +16,29 @@ using namespace attn::tile;
 // TensorTileType
 //===----------------------------------------------------------------------===//
 
+/// What a product may read.
+static bool isTensorOperand(Type element) {
+  return isa<Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(
+      element);
+}
+
 LogicalResult
 TensorTileType::verify(function_ref<InFlightDiagnostic()> emitError,
                        ArrayRef<int64_t> shape, Type element) {
   if (shape.size() != 2 || llvm::any_of(shape, ShapedType::isDynamic))
     return emitError() << "expected 2 static dimensions, got " << shape.size();
-  if (!element.isF32() && !element.isF16() && !element.isBF16())
-    return emitError() << "expected f32, f16 or bf16 elements, got " << element;
+  if (!element.isF32() && !isTensorOperand(element))
+    return emitError() << "expected f32, f16, bf16, f8E4M3FN or f8E5M2 "
+                          "elements, got "
+                       << element;
   if (shape[0] < kLanes || shape[0] > 4 * kLanes || shape[0] % kLanes != 0)
     return emitError() << "expected 128 rows for each of up to 4 warpgroups, "
                           "got "
                        << shape[0];
-  if (shape[1] < 16 || shape[1] > 256 || shape[1] % 16 != 0)
-    return emitError() << "expected 16 to 256 columns by 16, got " << shape[1];
+  int64_t multiple = element.getIntOrFloatBitWidth() == 8 ? 32 : 16;
+  if (shape[1] < multiple || shape[1] > 256 || shape[1] % multiple != 0)
+    return emitError() << "expected " << multiple << " to 256 columns by "
+                       << multiple << ", got " << shape[1];
   return success();
 }
 
@@ -83,8 +93,8 @@ LogicalResult NarrowTensorOp::verify() {
   if (tile.getElementType().isF32() && !result.getElementType().isF32() &&
       tile.getShape() == result.getShape())
     return success();
-  return emitOpError() << "expected an f32 tile as one of f16 or bf16 of its "
-                          "shape, got "
+  return emitOpError() << "expected an f32 tile as one of 16 or 8 bits of "
+                          "its shape, got "
                        << tile << " and " << result;
 }
 
@@ -124,8 +134,10 @@ LogicalResult MmaTensorOp::verify() {
   TensorTileType tile = getTile().getType();
   SharedType b = getB().getType();
   Type element = b.getElementType();
-  if (!element.isF16() && !element.isBF16())
-    return emitOpError() << "expected operands of f16 or bf16, got " << b;
+  if (!isTensorOperand(element))
+    return emitOpError() << "expected operands of f16, bf16, f8E4M3FN or "
+                            "f8E5M2, got "
+                         << b;
   if (!tile.getElementType().isF32())
     return emitOpError() << "expected a tile of f32, got " << tile;
   std::tuple<int64_t, int64_t, Type> sizes =
@@ -144,10 +156,11 @@ LogicalResult MmaTensorOp::verify() {
   if (rows != tile.getRows() || columns != tile.getCols())
     return emitOpError() << "expected a tile of " << rows << " x " << columns
                          << ", got " << tile;
-  if (depth != depthOfB || depth % 16 != 0)
+  int64_t multiple = 32 / b.getElementBytes();
+  if (depth != depthOfB || depth % multiple != 0)
     return emitOpError() << "expected a and b to have one depth, a multiple of "
-                            "16, got "
-                         << depth << " and " << depthOfB;
+                         << multiple << ", got " << depth << " and "
+                         << depthOfB;
   if (!getBarrier())
     return success();
   if (MbarrierType barrier = getBarrier().getType();

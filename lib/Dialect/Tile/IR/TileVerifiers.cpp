@@ -330,7 +330,9 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
   if (other.isInteger())
     return op->emitOpError() << "expected a of f16 or bf16 beside b of "
                              << element << ", got " << other;
-  if (acc.getLayout() != FragmentType::getProductLayout(element, transposed))
+  // Of a product in tensor memory each lane reads the columns that it wants.
+  if (acc.getLayout() != FragmentLayout::Accumulator &&
+      acc.getLayout() != FragmentType::getProductLayout(element, transposed))
     return op->emitOpError()
            << "expected acc to be an accumulator, or quads of an 8-bit b [k, "
               "n], got "
@@ -350,8 +352,9 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
 
 LogicalResult ClearRowsOp::verify() {
   SharedType tile = getTile().getType();
-  if (tile.isRing() || tile.isVector() || tile.getElementBytes() != 2)
-    return emitOpError() << "expected a tile of rows of 16-bit elements, got "
+  if (tile.isRing() || tile.isVector() || tile.getElementBytes() > 2)
+    return emitOpError() << "expected a tile of rows of 16-bit or 8-bit "
+                            "elements, got "
                          << tile;
   return success();
 }

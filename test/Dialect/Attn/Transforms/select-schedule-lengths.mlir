@@ -1,9 +1,17 @@
-// Keys that end at their lengths have kernels of wgmma; of tcgen05, of 8 bits and of pages that are too small for TMA those of mma_sync are
-// taken, which a warning says.
+// Keys that end at their lengths have kernels of wgmma and tcgen05; of wgmma and 8 bits, and of pages that are too small for TMA, those of
+// mma_sync are taken, which a warning says.
 // RUN: attn-opt %s --split-input-file --attn-select-schedule=target=sm_90a --verify-diagnostics
 // RUN: attn-opt %s --split-input-file --attn-select-schedule=target=sm_90a 2>/dev/null | FileCheck %s
-// RUN: attn-opt %s --split-input-file --attn-select-schedule=target=sm_100a 2>&1 | FileCheck %s --check-prefix=TENSOR
-// TENSOR: warning: falls back from tcgen05 to the mma_sync kernels of sm_80: keys end at their lengths or are in pages, and nothing clears what products in tensor memory read behind them
+// RUN: attn-opt %s --split-input-file --attn-select-schedule=target=sm_100a 2>%t.err | FileCheck %s --check-prefix=TENSOR
+// RUN: FileCheck %s --check-prefix=TENSOR-PAGES < %t.err
+// TENSOR-COUNT-2: mma = "tcgen05"
+// TENSOR: func.func @pages(
+// TENSOR: mma = "mma_sync"
+// TENSOR: func.func @pages_of_32
+// TENSOR: mma = "tcgen05"
+// TENSOR-PAGES-NOT: warning
+// TENSOR-PAGES: warning: falls back from tcgen05 to the mma_sync kernels of sm_80: TMA brings tiles of up to 8 pages
+// TENSOR-PAGES-NOT: warning
 
 // CHECK-LABEL: func.func @lengths
 // CHECK: attn.attention

@@ -5,7 +5,7 @@ func.func private @rank(!attn_tile.tensor<128xf32>)
 
 // -----
 
-// expected-error @below {{expected f32, f16 or bf16 elements, got 'f64'}}
+// expected-error @below {{expected f32, f16, bf16, f8E4M3FN or f8E5M2 elements, got 'f64'}}
 func.func private @element(!attn_tile.tensor<128x64xf64>)
 
 // -----
@@ -17,6 +17,11 @@ func.func private @rows(!attn_tile.tensor<64x64xf32>)
 
 // expected-error @below {{expected 16 to 256 columns by 16, got 24}}
 func.func private @columns(!attn_tile.tensor<128x24xf32>)
+
+// -----
+
+// expected-error @below {{expected 32 to 256 columns by 32, got 48}}
+func.func private @columns_of_bytes(!attn_tile.tensor<128x48xf8E5M2>)
 
 // -----
 
@@ -65,7 +70,7 @@ attn_tile.kernel @store_other(%f: !attn_tile.fragment<128x32xf16, operand_a>, %g
 
 attn_tile.kernel @narrow_other(%g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
-  // expected-error @below {{expected an f32 tile as one of f16 or bf16 of its shape, got '!attn_tile.tensor<128x64xf32>' and '!attn_tile.tensor<128x32xf16>'}}
+  // expected-error @below {{expected an f32 tile as one of 16 or 8 bits of its shape, got '!attn_tile.tensor<128x64xf32>' and '!attn_tile.tensor<128x32xf16>'}}
   %p = attn_tile.narrow_tensor %t[%g] : !attn_tile.tensor<128x64xf32> -> !attn_tile.tensor<128x32xf16>
   attn_tile.return
 }
@@ -102,7 +107,7 @@ attn_tile.kernel @load_acc(%a: !attn_tile.fragment<128x32xf32, accumulator>, %g:
 
 attn_tile.kernel @tf32(%q: !attn_tile.shared<128x32xf32, swizzle = 128>, %k: !attn_tile.shared<64x32xf32, swizzle = 128>, %m: !attn_tile.mbarrier<1, arrivals = 1>, %g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
-  // expected-error @below {{expected operands of f16 or bf16, got '!attn_tile.shared<64x32xf32, swizzle = 128>'}}
+  // expected-error @below {{expected operands of f16, bf16, f8E4M3FN or f8E5M2, got '!attn_tile.shared<64x32xf32, swizzle = 128>'}}
   attn_tile.mma_tensor %q, %k transpose_b into %t[%g], %m : !attn_tile.shared<128x32xf32, swizzle = 128>, !attn_tile.shared<64x32xf32, swizzle = 128> into !attn_tile.tensor<128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
   attn_tile.return
 }
@@ -140,6 +145,15 @@ attn_tile.kernel @depth(%q: !attn_tile.shared<128x64xf16, swizzle = 128>, %k: !a
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
   // expected-error @below {{expected a and b to have one depth, a multiple of 16, got 64 and 128}}
   attn_tile.mma_tensor %q, %k transpose_b into %t[%g], %m : !attn_tile.shared<128x64xf16, swizzle = 128>, !attn_tile.shared<64x128xf16, swizzle = 128> into !attn_tile.tensor<128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @depth_of_bytes(%q: !attn_tile.shared<128x64xf8E5M2, swizzle = 64>, %v: !attn_tile.shared<48x64xf8E5M2, swizzle = 64>, %g: index) warps(4) {
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+  // expected-error @below {{expected a and b to have one depth, a multiple of 32, got 64 and 48}}
+  attn_tile.mma_tensor %q, %v into %t[%g] : !attn_tile.shared<128x64xf8E5M2, swizzle = 64>, !attn_tile.shared<48x64xf8E5M2, swizzle = 64> into !attn_tile.tensor<128x64xf32>
   attn_tile.return
 }
 

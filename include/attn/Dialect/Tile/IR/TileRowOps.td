@@ -79,8 +79,8 @@ def ClearRowsOp : AttnTile_Op<"clear_rows", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "zeros in the rows of a tile that do not exist";
   let description = [{
-    The warps that compute write 0 to the rows of a 16-bit tile from number `rows` on, and
-    meet: a product that one of them starts behind this op has the zeros (PTX ISA,
+    The warps that compute write 0 to the rows of a tile of 16 or 8 bits from number
+    `rows` on, and meet: a product that one of them starts behind this op has the zeros (PTX ISA,
     "fence.proxy"). All of them have the same `rows`; where every row exists
     nothing is written, and nobody waits. What TMA brings of rows behind a length
     may be NaN, and 0 * NaN is NaN.

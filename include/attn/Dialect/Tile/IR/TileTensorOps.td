@@ -15,7 +15,7 @@ def AttnTile_Tensor : AttnTile_Type<"TensorTile", "tensor"> {
     `rows x cols`. Tensor memory (PTX ISA, tcgen05) has 128 lanes of 512 cells of
     32 bits. Warpgroup g of the kernel has rows [128 g, 128 (g + 1)) in its own
     columns of all lanes: row r in lane r mod 128, an f32 in a cell, or two 16-bit
-    elements of neighbouring columns. A warp reaches the 32 lanes of its number in
+    or four 8-bit elements of neighbouring columns. A warp reaches the 32 lanes of its number in
     the warpgroup, the rows of its fragments.
 
     Example: `!attn_tile.tensor<256x64xf32>`.
@@ -91,7 +91,7 @@ def NarrowTensorOp : AttnTile_Op<"narrow_tensor", [Pure]> {
   let summary = "the place of a product as one for an operand of its size";
   let description = [{
     The first half of a warpgroup's columns of `tile`, for as many elements of 16
-    bits. What is stored there takes the place of what the warps have read.
+    bits, or the first quarter for 8 bits. What is stored there takes the place of what the warps have read.
 
     Example:
     ```mlir
@@ -111,7 +111,8 @@ def StoreTensorOp : AttnTile_TensorOp<"store_tensor"> {
   let summary = "write a fragment to tensor memory";
   let description = [{
     Each warp writes its rows; they are there when the op is done. A product of the
-    warpgroup may read an operand there, or add to an accumulator.
+    warpgroup may read an operand there, or add to an accumulator. An operand of 8
+    bits is what `to_operand` gives, and is stored by columns.
 
     Example:
     ```mlir
