@@ -40,7 +40,7 @@ static double getRescaleThreshold(OnlineAttentionOp step) {
 }
 
 /// log2 of what weights are multiplied by before they are rounded.
-static double getWeightOffset(OnlineAttentionOp step) {
+static double getOffset(OnlineAttentionOp step) {
   Type element = getElementTypeOrSelf(step.getQuery().getType());
   if (!isFloat8(element))
     return 0;
@@ -51,7 +51,7 @@ static double getWeightOffset(OnlineAttentionOp step) {
 
 ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
   double scale = step.getScaleValue();
-  double offset = getWeightOffset(step);
+  double offset = getOffset(step);
   // Without a maximum there is no exponential that could take a factor.
   if (!step.getState().get(RowRole::Maximum))
     return {scale, 1.0, 1.0};

@@ -13,6 +13,8 @@
 
 #include "Kernel/KernelOperands.h"
 
+#include "attn/Support/ElementType.h"
+
 namespace attn {
 
 /// A type of 8-bit floats as schedules know it.
