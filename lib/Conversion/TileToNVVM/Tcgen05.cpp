@@ -335,8 +335,8 @@ SmallVector<std::string> orderBytes(PtxBlock &block, OpBuilder &builder,
                                     ArrayRef<std::string> registers) {
   constexpr int64_t kLow = 0x5410, kToHigh = 0x2222, kToSwapped = 0x4444;
   IndexBuilder index(builder, loc);
-  Value low = index.bitAnd(index.lane(), 1);
-  Value high = index.bitAnd(index.shiftRight(index.lane(), 1), 1);
+  Value lane = index.lane(), low = index.bitAnd(lane, 1);
+  Value high = index.bitAnd(index.shiftRight(lane, 1), 1);
   // An even lane sends the pairs of the low columns first, which the first two
   // lanes want; so lanes 0, 1, 2, 3 read lanes 0, 2, 1, 3, and then 1, 3, 0, 2.
   Value from = index.add(index.mul(low, 2), high);
@@ -488,7 +488,8 @@ struct ScaleTensorLowering : TileOpLowering<ScaleTensorOp> {
         value = arith::MulFOp::create(rewriter, loc, value,
                                       adaptor.getFactor()[2 * row + i / 2 % 2]);
       PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
-      addStore(block, block.use(*address).front(), type, row, column, columns,
+      std::string place = block.use(*address).front();
+      addStore(block, place, type, row, column, columns,
                block.use(getBits(rewriter, loc, values)));
       block.create();
     });

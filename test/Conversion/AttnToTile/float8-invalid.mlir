@@ -19,8 +19,8 @@ func.func @keys(%q: tensor<1x1x64x64xf8E4M3FN>) -> tensor<1x1x64x64xf16> {
 // -----
 
 func.func @range(%q: tensor<1x1x64x64xf8E4M3FN>) -> tensor<1x1x64x64xf16> {
-  // expected-error @below {{expected rescale_threshold of at most 0 with inputs of 'f8E4M3FN'}}
-  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2, rescale_threshold = 1>}
+  // expected-error @below {{expected rescale_threshold of at most 1 with inputs of 'f8E4M3FN'}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2, rescale_threshold = 2>}
       : tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x64xf8E4M3FN> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }

@@ -34,17 +34,19 @@ TEST_F(Constraints, instructionsMustExist) {
             "mma: expected mma=none on a CPU, got mma=tcgen05\n");
 }
 
-/// 2^8 P may grow no further than the type's largest number.
+/// 2^8 P, or of e4m3 2^(8 - rescale_threshold) P, may grow no further than the type's largest number.
 TEST_F(Constraints, weightsOf8BitsHaveTheirRange) {
-  EXPECT_EQ(getMostRescaleThreshold(ElementType::F8E4M3FN), 0);
+  EXPECT_EQ(getMostRescaleThreshold(ElementType::F8E4M3FN), 1);
+  EXPECT_EQ(getWeightOffset(ElementType::F8E4M3FN, 1), 7);
+  EXPECT_EQ(getWeightOffset(ElementType::F8E5M2, 7), 8);
   EXPECT_EQ(getMostRescaleThreshold(ElementType::F8E5M2), 7);
   EXPECT_EQ(getMostRescaleThreshold(ElementType::BF16), 12);
   target = *lookupTarget("sm_89");
   problem.elementType = ElementType::F8E4M3FN;
   EXPECT_EQ(getMessages(), "");
-  set("rescale_threshold=1");
-  EXPECT_EQ(getMessages(), "fp8-range: expected rescale_threshold of at most 0 "
-                           "with weights of f8E4M3FN, got 1\n");
+  set("rescale_threshold=2");
+  EXPECT_EQ(getMessages(), "fp8-range: expected rescale_threshold of at most 1 "
+                           "with weights of f8E4M3FN, got 2\n");
   problem.elementType = ElementType::F8E5M2;
   set("rescale_threshold=7");
   EXPECT_EQ(getMessages(), "");
@@ -116,7 +118,7 @@ TEST_F(Constraints, tensorMemory) {
             "kind: expected cluster_m=1 with mma=tcgen05, got 2\n");
   set("cluster_m=1");
   problem.elementType = ElementType::F8E4M3FN;
-  set("rescale_threshold=1");
+  set("rescale_threshold=1 tile_m=256 warps=8 tile_n=64");
   EXPECT_EQ(getMessages(), "");
   set("tile_n=48");
   EXPECT_EQ(getMessages(),

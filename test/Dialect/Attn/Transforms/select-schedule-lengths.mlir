@@ -9,9 +9,9 @@
 // TENSOR: mma = "mma_sync"
 // TENSOR: func.func @pages_of_32
 // TENSOR: mma = "tcgen05"
-// TENSOR-PAGES-NOT: warning
+// TENSOR-PAGES-NOT: warning: falls
 // TENSOR-PAGES: warning: falls back from tcgen05 to the mma_sync kernels of sm_80: TMA brings tiles of up to 8 pages
-// TENSOR-PAGES-NOT: warning
+// TENSOR-PAGES-NOT: warning: falls
 
 // CHECK-LABEL: func.func @lengths
 // CHECK: attn.attention
