@@ -33,9 +33,6 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   // Kernels whose warps have roles take inputs of 16 and 8 bits.
   const Family &best = *getFamilies(target).front();
   features.wgmma = best.hasRoles() && !isF32 && !widens;
-  // Nothing clears what TMA brings behind the keys of a page to these.
-  if (isPaged && best.transposesValue(problem.elementType))
-    features.wgmma = false;
   features.sharedRows = false;
   features.wgmmaSlices = false;
   features.wgmmaWideOutputs = false;

@@ -154,7 +154,8 @@ struct NarrowTensorLowering : TileOpLowering<NarrowTensorOp> {
 
 bool isByte(Type element) { return element.getIntOrFloatBitWidth() == 8; }
 
-/// PTX ISA, "Instruction descriptor": sums in f32, 128 rows; f16 and e4m3 are 0.
+/// PTX ISA, "Instruction descriptor": sums in f32, 128 rows; f16 and e4m3 are
+/// 0.
 int64_t instructionDescriptor(Type element, int64_t columns, bool isMnMajorB) {
   int64_t type = element.isBF16() || isa<Float8E5M2Type>(element) ? 1 : 0;
   return int64_t(1) << 4 | type << 7 | type << 10 | int64_t(isMnMajorB) << 16 |

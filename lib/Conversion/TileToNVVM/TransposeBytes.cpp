@@ -7,7 +7,8 @@
 // ldmatrix transposes pairs of bytes: lane 4g + t then has the columns 2g and
 // 2g + 1 of the rows 2t and 2t + 1 of a matrix of eight. Of two matrices prmt
 // makes four rows of one column, which stmatrix writes side by side: rows 2t,
-// 2t + 1, 8 + 2t, 9 + 2t, the order of to_operand (TileTypes.td).
+// 2t + 1, 8 + 2t, 9 + 2t, the order of to_operand (TileTypes.td). A warp reads
+// chunks of its own, in which it has cleared the rows that do not exist.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,6 +77,9 @@ private:
                            index.shiftRight(lane, 4));
     PtxBlock block(builder, op.getLoc(), builder.getI32Type(),
                    /*numResults=*/0);
+    if (op.getRows())
+      clearRows(block, from, source, lane,
+                index.toI32(adaptor.getRows().front()));
     SmallVector<std::string> rows = block.declare("%row", 4);
     SmallVector<std::string> cols = block.declare("%col", 4);
     for (int64_t row = 0; row < from.getRows(); row += kBlockRows) {
@@ -89,6 +93,22 @@ private:
                 PtxBlock::list(cols));
     }
     block.create();
+  }
+
+  /// Writes 0 to the chunk in the rows from number `rows` on, each by its lane.
+  static void clearRows(PtxBlock &block, SharedType type,
+                        SwizzledAddress &chunk, Value lane, Value rows) {
+    block.add(".reg .pred %missing");
+    std::string number = block.declare("%number", 1).front();
+    for (int64_t row = 0; row < type.getRows(); row += kBlockRows) {
+      block.add("add.s32 " + number + ", " + block.use(lane).front() + ", " +
+                std::to_string(row));
+      block.add("setp.ge.s32 %missing, " + number + ", " +
+                block.use(rows).front());
+      block.add("@%missing st.shared.v4.b32 " + text(block, chunk, row, 0) +
+                ", {0, 0, 0, 0}");
+    }
+    block.add("bar.warp.sync -1");
   }
 
   static std::string text(PtxBlock &block, SwizzledAddress &address,

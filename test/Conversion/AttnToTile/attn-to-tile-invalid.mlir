@@ -168,15 +168,6 @@ func.func @small_cache_lengths(%q: tensor<1x1x64x64xf16>, %n: tensor<1xi32>) -> 
 
 // -----
 
-func.func @byte_lengths(%q: tensor<1x1x64x64xf8E4M3FN>, %n: tensor<1xi32>) -> tensor<1x1x64x64xbf16> {
-  // expected-error @below {{expected mma = "mma_sync", got #attn.schedule<mma = "wgmma", tile_m = 64, tile_n = 64, stages = 2, warps = 4>: keys end at their lengths or are in pages, and nothing clears values of 8 bits behind them}}
-  %o = attn.attention %q, %q, %q lengths(key %n : tensor<1xi32>) {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2, mma = "wgmma">}
-      : tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x64xf8E4M3FN> -> tensor<1x1x64x64xbf16>
-  return %o : tensor<1x1x64x64xbf16>
-}
-
-// -----
-
 func.func @wgmma_pages(%q: tensor<1x1x64x64xf16>, %pool: tensor<9x1x48x64xf16>, %t: tensor<1x4xi32>) -> tensor<1x1x64x64xf16> {
   %k = attn.paged %pool[%t] : tensor<9x1x48x64xf16>[tensor<1x4xi32>] -> tensor<1x1x192x64xf16>
   // expected-error @below {{expected mma = "mma_sync", got #attn.schedule<mma = "wgmma", tile_m = 64, tile_n = 64, stages = 2, warps = 4>: TMA brings tiles of up to 8 pages of a multiple of 8 keys, or a part of one, and pages have 48}}

@@ -3,7 +3,7 @@
 import struct
 from pathlib import Path
 
-CODES = {"<f2": "e", "<f4": "f", "<V2": "H", "<i4": "i", "<i8": "q"}
+CODES = {"|u1": "B", "<f2": "e", "<f4": "f", "<V2": "H", "<i4": "i", "<i8": "q"}
 
 
 def write(folder, name, kind, shape, values):

@@ -34,7 +34,8 @@ TEST_F(Constraints, instructionsMustExist) {
             "mma: expected mma=none on a CPU, got mma=tcgen05\n");
 }
 
-/// 2^8 P, or of e4m3 2^(8 - rescale_threshold) P, may grow no further than the type's largest number.
+/// 2^8 P, or of e4m3 2^(8 - rescale_threshold) P, may grow no further than the
+/// type's largest number.
 TEST_F(Constraints, weightsOf8BitsHaveTheirRange) {
   EXPECT_EQ(getMostRescaleThreshold(ElementType::F8E4M3FN), 1);
   EXPECT_EQ(getWeightOffset(ElementType::F8E4M3FN, 1), 7);

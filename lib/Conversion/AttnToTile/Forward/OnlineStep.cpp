@@ -45,8 +45,7 @@ static double getOffset(OnlineAttentionOp step) {
   if (!isFloat8(element))
     return 0;
   auto threshold = static_cast<int64_t>(getRescaleThreshold(step));
-  return static_cast<double>(
-      getWeightOffset(getFloat8(element), threshold));
+  return static_cast<double>(getWeightOffset(getFloat8(element), threshold));
 }
 
 ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {

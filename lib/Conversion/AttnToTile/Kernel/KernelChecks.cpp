@@ -107,8 +107,8 @@ LogicalResult attn::checkSupported(TiledAttention &attention, bool allowTf32) {
                                getMostRescaleThreshold(getFloat8(element)))
     return op.emitOpError()
            << "expected rescale_threshold of at most "
-           << getMostRescaleThreshold(getFloat8(element))
-           << " with inputs of " << element << ", got " << attention.schedule;
+           << getMostRescaleThreshold(getFloat8(element)) << " with inputs of "
+           << element << ", got " << attention.schedule;
   if (rowsPerWarp % 16 != 0 || attention.schedule.getTileN() % 16 != 0)
     return op.emitOpError() << "expected tile_m to be a multiple of 16 * warps "
                                "and tile_n of 16, "

@@ -93,21 +93,13 @@ std::string KeyStorage::findTmaObstacle(const Family &family,
     return "";
   if (getRagged(key) || getRagged(value))
     return "TMA reads whole tiles, and sequences lie behind each other";
-  bool isPaged = false;
   for (Value tensor : {key, value})
     if (PagedOp pages = getPages(tensor)) {
-      isPaged = true;
       int64_t page = pages.getPool().getType().getDimSize(kSequence);
       if (!fitsPages(tileN ? tileN : page, page))
         return "TMA brings tiles of up to 8 pages of a multiple of 8 keys, or "
                "a part of one, and pages have " +
                std::to_string(page);
     }
-  if (!isPaged && !lengths)
-    return "";
-  if (getElementTypeOrSelf(value).getIntOrFloatBitWidth() < 16 &&
-      family.transposesValue(ElementType::F8E4M3FN))
-    return "keys end at their lengths or are in pages, and nothing clears "
-           "values of 8 bits behind them";
   return "";
 }

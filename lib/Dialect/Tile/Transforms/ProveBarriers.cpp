@@ -115,8 +115,12 @@ static LogicalResult checkPeriod(KernelOp kernel) {
 /// Adds the same launches with lengths of all keys, which tensors longer than
 /// that may have. Where rows of a tile may be missing, lengths are read.
 static void addLengths(KernelOp kernel, std::vector<TracedLaunch> &launches) {
-  WalkResult result =
-      kernel.walk([](ClearRowsOp) { return WalkResult::interrupt(); });
+  WalkResult result = kernel.walk([](Operation *op) {
+    auto transposed = dyn_cast<StoreTransposedOp>(op);
+    return isa<ClearRowsOp>(op) || (transposed && transposed.getRows())
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
   if (!result.wasInterrupted())
     return;
   size_t count = launches.size();

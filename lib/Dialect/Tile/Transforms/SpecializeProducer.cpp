@@ -118,9 +118,10 @@ void Specializer::copyTiles(Value number, Value count, IRMapping &mapping) {
   }
 }
 
-/// Transposes the tile before number `numberAfter`, by all warps of the
-/// producer.
-void Specializer::transposeTiles(Value numberAfter) {
+/// Transposes the tile before number `numberAfter`, which is at `count`, by all
+/// warps of the producer.
+void Specializer::transposeTiles(Value numberAfter, Value count,
+                                 IRMapping &mapping) {
   Location loc = kernel.getLoc();
   Value number = arith::SubIOp::create(builder, loc, numberAfter, constant(1));
   for (Channel &channel : streamed) {
@@ -133,9 +134,13 @@ void Specializer::transposeTiles(Value numberAfter) {
                            source.parity);
     MbarrierWaitOp::create(builder, loc, to.empty, target.stage,
                            getPhaseBefore(target.parity));
+    Value rows;
+    if (LoadOp(channel.load).getRows())
+      rows =
+          stream.buildIndices(builder, count, mapping)[channel.number].back();
     StoreTransposedOp::create(
         builder, loc, StageOp::create(builder, loc, from.ring, source.stage),
-        StageOp::create(builder, loc, to.ring, target.stage));
+        rows, StageOp::create(builder, loc, to.ring, target.stage));
     // One lane arrives for what all of them have read and written.
     SyncWarpOp::create(builder, loc);
     MbarrierArriveOp::create(builder, loc, from.empty, source.stage);
@@ -170,27 +175,31 @@ Value Specializer::copyStream(Value number, IRMapping &mapping) {
   OpBuilder::InsertionGuard guard(builder);
   Value lower = mapping.lookupOrDefault(stream.lowerBound());
   Value upper = mapping.lookupOrDefault(stream.upperBound());
-  auto loop =
-      scf::ForOp::create(builder, loc, lower, upper,
-                         mapping.lookupOrDefault(stream.step()), number);
+  SmallVector<Value> state = {number};
+  if (transposes())
+    state.push_back(lower); // the count of the tile before
+  auto loop = scf::ForOp::create(builder, loc, lower, upper,
+                                 mapping.lookupOrDefault(stream.step()), state);
   builder.setInsertionPointToStart(loop.getBody());
   Value current = loop.getRegionIterArg(0), count = loop.getInductionVar();
   byOneThread([&] { copyTiles(current, count, mapping); });
-  auto transposeIf = [&](Value before, Value last, Value numberAfter) {
+  auto transposeIf = [&](Value last, Value numberAfter, Value before) {
     Value exists = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::slt, before, last);
+        builder, loc, arith::CmpIPredicate::slt, lower, last);
     OpBuilder::InsertionGuard inner(builder);
     auto guarded = scf::IfOp::create(builder, loc, exists);
     builder.setInsertionPointToStart(guarded.thenBlock());
-    transposeTiles(numberAfter);
+    transposeTiles(numberAfter, before, mapping);
   };
   if (transposes())
-    transposeIf(lower, count, current);
-  Value next = arith::AddIOp::create(builder, loc, current, constant(1));
-  scf::YieldOp::create(builder, loc, next);
+    transposeIf(count, current, loop.getRegionIterArg(1));
+  state = {arith::AddIOp::create(builder, loc, current, constant(1))};
+  if (transposes())
+    state.push_back(count);
+  scf::YieldOp::create(builder, loc, state);
   builder.setInsertionPointAfter(loop);
   if (transposes())
-    transposeIf(lower, upper, loop.getResult(0));
+    transposeIf(upper, loop.getResult(0), loop.getResult(1));
   return loop.getResult(0);
 }
 

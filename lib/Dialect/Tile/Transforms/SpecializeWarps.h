@@ -101,7 +101,8 @@ private:
   };
   Boxes findBoxes(LoadOp load, llvm::ArrayRef<mlir::Value> place);
   mlir::Value readEntry(LoadOp load, mlir::Value batch, mlir::Value column);
-  void transposeTiles(mlir::Value numberAfter);
+  void transposeTiles(mlir::Value numberAfter, mlir::Value count,
+                      mlir::IRMapping &mapping);
   void byOneThread(llvm::function_ref<void()> build);
   void moveToConsumer(RolesOp roles);
   void buildConsumer();

@@ -1,5 +1,5 @@
-// Keys that end at their lengths have kernels of wgmma and tcgen05; of wgmma and 8 bits, and of pages that are too small for TMA, those of
-// mma_sync are taken, which a warning says.
+// Keys that end at their lengths have kernels of wgmma and tcgen05, also of 8 bits; of pages that are too small for TMA, those of mma_sync are
+// taken, which a warning says.
 // RUN: attn-opt %s --split-input-file --attn-select-schedule=target=sm_90a --verify-diagnostics
 // RUN: attn-opt %s --split-input-file --attn-select-schedule=target=sm_90a 2>/dev/null | FileCheck %s
 // RUN: attn-opt %s --split-input-file --attn-select-schedule=target=sm_100a 2>%t.err | FileCheck %s --check-prefix=TENSOR
@@ -25,9 +25,8 @@ func.func @lengths(%q: tensor<2x8x512x128xf16>, %k: tensor<2x2x1024x128xf16>, %n
 // -----
 
 // CHECK-LABEL: func.func @bytes
-// CHECK: mma = "mma_sync"
+// CHECK: mma = "wgmma"
 func.func @bytes(%q: tensor<2x8x512x128xf8E4M3FN>, %k: tensor<2x2x1024x128xf8E4M3FN>, %n: tensor<2xi32>) -> tensor<2x8x512x128xbf16> {
-  // expected-warning @below {{falls back from wgmma to the mma_sync kernels of sm_80: keys end at their lengths or are in pages, and nothing clears values of 8 bits behind them}}
   %o = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>)
       : tensor<2x8x512x128xf8E4M3FN>, tensor<2x2x1024x128xf8E4M3FN>, tensor<2x2x1024x128xf8E4M3FN> -> tensor<2x8x512x128xbf16>
   return %o : tensor<2x8x512x128xbf16>

@@ -69,11 +69,11 @@ bool readsValueInKey(OpTy op, mlir::Value key, mlir::Value value) {
 
 /// Where the keys and values of an attention are.
 struct KeyStorage {
-  mlir::Value key, value, lengths;
+  mlir::Value key, value;
 
   template <typename OpTy>
   static KeyStorage of(OpTy op) {
-    return {op.getKey(), op.getValue(), op.getKeyLengths()};
+    return {op.getKey(), op.getValue()};
   }
 
   /// Why TMA cannot bring tiles of `tileN` of them, or with 0 of any, to

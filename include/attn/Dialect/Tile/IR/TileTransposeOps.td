@@ -42,17 +42,21 @@ def StoreTransposedOp : AttnTile_Op<"store_transposed", [
   let description = [{
     As `attn_tile.transpose_bytes` has it, by the four warps of the producer, each a
     part of n. What a warp writes wgmma may read once it has seen an arrival of
-    that warp behind this op (PTX ISA, "fence.proxy").
+    that warp behind this op (PTX ISA, "fence.proxy"). Rows of the source from
+    number `rows` on, if given, do not exist: 0 takes the place of what TMA has
+    brought of them, in the source, too.
 
     Example:
     ```mlir
-    attn_tile.store_transposed %v to %vt : !attn_tile.shared<64x128xf8E4M3FN, swizzle = 128>
+    attn_tile.store_transposed %v rows %left to %vt : !attn_tile.shared<64x128xf8E4M3FN, swizzle = 128>
         to !attn_tile.shared<128x64xf8E4M3FN, swizzle = 64>
     ```
   }];
-  let arguments = (ins AttnTile_Shared:$source, AttnTile_Shared:$tile);
+  let arguments = (ins AttnTile_Shared:$source, Optional<Index>:$rows,
+                       AttnTile_Shared:$tile);
   let assemblyFormat = [{
-    $source `to` $tile attr-dict `:` type($source) `to` type($tile)
+    $source (`rows` $rows^)? `to` $tile attr-dict
+    `:` type($source) `to` type($tile)
   }];
   let hasVerifier = 1;
 }
