@@ -33,8 +33,11 @@ static LogicalResult addTensorMaps(LaunchOp launch, tile::KernelOp kernel) {
   for (auto [type, number, heads] :
        llvm::zip(parameters.take_back(maps), mapped,
                  kernel.getMappedHeads().value_or(ArrayRef<int64_t>()))) {
-    Value map = TensorMapOp::create(builder, launch.getLoc(), type,
-                                    launch.getArgs()[number], heads);
+    Value tensor = launch.getArgs()[number];
+    // Of operands only sequences behind each other have no batches.
+    bool isPacked = cast<tile::GlobalType>(tensor.getType()).getRank() == 3;
+    Value map = TensorMapOp::create(builder, launch.getLoc(), type, tensor,
+                                    heads, isPacked);
     launch.getArgsMutable().append(map);
   }
   return success();

@@ -173,7 +173,8 @@ runtime::Parameter ManifestBuilder::getScalar(Type type, std::string value) {
   return parameter;
 }
 
-/// Dimensions from the innermost out, and a box of one panel.
+/// Dimensions from the innermost out, columns, rows, heads and batches, and a
+/// box of one panel.
 runtime::Parameter ManifestBuilder::getTensorMap(TensorMapOp map) {
   runtime::Parameter parameter = getPointer(map.getTensor());
   parameter.kind = runtime::ParameterKind::TensorMap;
@@ -184,22 +185,29 @@ runtime::Parameter ManifestBuilder::getTensorMap(TensorMapOp map) {
   runtime::TensorMap &described = parameter.tensorMap;
   described.dtype = dtype.value_or(runtime::DType::F16);
   described.swizzleBytes = type.getSwizzle();
-  int64_t last = tensor.getRank() - 1, heads = map.getHeads();
+  int64_t heads = map.getHeads();
   int64_t bytes = getBytes(tensor.getElementType());
-  for (int64_t dim = last; dim >= 0; --dim) {
+  auto dims = llvm::to_vector(llvm::reverse(llvm::seq(tensor.getRank())));
+  if (map.getPacked())
+    dims = {2, 0, 1};
+  described.box = {type.getShape()[1], type.getRows() / heads};
+  for (int64_t dim : dims) {
     // A map of nothing cannot be made; it is not read then.
     std::string extent = getSize(map.getTensor(), dim);
     described.dims.push_back(tensor.isDynamicDim(dim) ? "max(" + extent + ", 1)"
                              : extent == "0"          ? "1"
                                                       : extent);
-    if (dim != last)
+    if (dim != dims.front())
       described.stridesBytes.push_back(
           llvm::formatv("{0} * {1}", getStride(map.getTensor(), dim), bytes));
-    described.box.push_back(dim == last       ? type.getShape()[1]
-                            : dim == last - 1 ? type.getRows() / heads
-                            : dim == last - 2 ? heads
-                                              : 1);
   }
+  if (map.getPacked()) {
+    described.dims.push_back("1");
+    described.stridesBytes.push_back(described.stridesBytes.front());
+  }
+  described.box.resize(described.dims.size(), 1);
+  if (described.box.size() > 2)
+    described.box[2] = heads;
   return parameter;
 }
 

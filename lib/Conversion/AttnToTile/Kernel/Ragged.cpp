@@ -6,6 +6,7 @@
 
 #include "Kernel/Ragged.h"
 
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -27,6 +28,12 @@ LogicalResult attn::checkRagged(const TiledAttention &attention) {
     return query.emitOpError() << "expected one split of the keys beside a "
                                   "view of the query on the GPU, got "
                                << attention.schedule;
+  Schedule schedule = getSchedule(attention.schedule);
+  if (schedule.persistentCtas > 0 || schedule.clusterM > 1)
+    return query.emitOpError()
+           << "expected persistent_ctas=0 and cluster_m=1 beside a view of the "
+              "query, whose CTAs end where their sequence does, got "
+           << attention.schedule;
   if (!op.getKeyLengths())
     return query.emitOpError() << "expected lengths of the keys beside a view "
                                   "of the query on the GPU";

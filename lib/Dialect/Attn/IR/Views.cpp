@@ -91,8 +91,6 @@ std::string KeyStorage::findTmaObstacle(const Family &family,
                                         int64_t tileN) const {
   if (!family.hasRoles())
     return "";
-  if (getRagged(key) || getRagged(value))
-    return "TMA reads whole tiles, and sequences lie behind each other";
   for (Value tensor : {key, value})
     if (PagedOp pages = getPages(tensor)) {
       int64_t page = pages.getPool().getType().getDimSize(kSequence);

@@ -385,7 +385,7 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
     features.smallCache = false;
   // A CTA has rows of one sequence, and writes them where they are packed.
   if (getRagged(op.getQuery()) && target.kind == TargetKind::Gpu)
-    features.wgmma = features.smallCache = features.splitKv = false;
+    features.smallCache = features.splitKv = false;
   // Positions in a caller's lists are no positions of keys.
   if (op.hasMaskMod() && !op.getMaskMod().getOps<BlockListedOp>().empty())
     features.fixedSplits = false;

@@ -148,6 +148,13 @@ static LogicalResult verifyTypes(LaunchOp launch, TypeRange wanted,
   return success();
 }
 
+LogicalResult TensorMapOp::verify() {
+  if (getPacked() && getTensor().getType().getRank() != 3)
+    return emitOpError() << "expected packed sequences [rows, H, D], got "
+                         << getTensor().getType();
+  return success();
+}
+
 static LogicalResult verifyTileKernel(LaunchOp launch, tile::KernelOp kernel) {
   SmallVector<Type> wanted;
   for (Type type : kernel.getBody().getArgumentTypes())

@@ -36,9 +36,10 @@ void Specializer::copyOuter(Value round, IRMapping &mapping) {
     if (to.empty)
       MbarrierWaitOp::create(builder, loc, to.empty, constant(0),
                              getPhaseBefore(getParity(round)));
-    CopyTmaOp::create(builder, loc, channel.map,
-                      lookup(channel.load.getIndices(), mapping),
-                      /*pages=*/ValueRange(), to.ring, to.full, constant(0),
+    LoadOp load = channel.load;
+    SmallVector<Value> place = getMappedIndices(
+        builder, load.getSource(), lookup(load.getIndices(), mapping));
+    CopyTmaOp::create(builder, loc, channel.map, place, /*pages=*/ValueRange(), to.ring, to.full, constant(0),
                       /*evict_first=*/true, /*evict_last=*/false, /*ctas=*/1);
   }
 }
@@ -67,7 +68,9 @@ Value Specializer::readEntry(LoadOp load, Value batch, Value column) {
 /// without a row that does, the entry is not read, and the box has zeros.
 Specializer::Boxes Specializer::findBoxes(LoadOp load, ArrayRef<Value> place) {
   if (!load.getTable())
-    return {SmallVector<Value>(place.take_front(load.getIndices().size())), {}};
+    return {getMappedIndices(builder, load.getSource(),
+                             place.take_front(load.getIndices().size())),
+            {}};
   Location loc = load.getLoc();
   int64_t page = getPage(load), rows = load.getTile().getType().getRows();
   Value batch = place[0], head = place[1], row = place[2], count = place[3];

@@ -8,8 +8,33 @@
 
 #include "attn/Schedule/Constraints.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 using namespace attn::tile;
+
+static SequenceOp getSequence(Value tensor) {
+  return tensor.getDefiningOp<SequenceOp>();
+}
+
+Value attn::tile::getMappedTensor(Value tensor) {
+  if (SequenceOp sequence = getSequence(tensor))
+    tensor = sequence.getPacked();
+  return isa<BlockArgument>(tensor) ? tensor : Value();
+}
+
+SmallVector<Value> attn::tile::getMappedIndices(OpBuilder &builder,
+                                                Value tensor,
+                                                ValueRange indices) {
+  SmallVector<Value> places(indices);
+  if (SequenceOp sequence = getSequence(tensor)) {
+    Location loc = sequence.getLoc();
+    places[0] = arith::ConstantIndexOp::create(builder, loc, 0);
+    places[2] =
+        arith::AddIOp::create(builder, loc, sequence.getFirst(), places[2]);
+  }
+  return places;
+}
 
 Value attn::tile::addTensorMap(KernelOp kernel, Value tensor, SharedType tile,
                                int64_t rows, int64_t heads) {
@@ -17,7 +42,8 @@ Value attn::tile::addTensorMap(KernelOp kernel, Value tensor, SharedType tile,
       llvm::to_vector(kernel.getMapped().value_or(ArrayRef<int64_t>()));
   auto mappedHeads =
       llvm::to_vector(kernel.getMappedHeads().value_or(ArrayRef<int64_t>()));
-  mapped.push_back(cast<BlockArgument>(tensor).getArgNumber());
+  Value parameter = getMappedTensor(tensor);
+  mapped.push_back(cast<BlockArgument>(parameter).getArgNumber());
   mappedHeads.push_back(heads);
   kernel.setMapped(mapped);
   kernel.setMappedHeads(mappedHeads);
@@ -37,7 +63,7 @@ int64_t attn::tile::getBoxRows(LoadOp load) {
 std::string attn::tile::findTmaObstacle(LoadOp load) {
   int64_t rows = load.getTile().getType().getRows();
   if (load.getSource().getType().getRank() != 4 ||
-      load.getIndices().size() != 3 || !isa<BlockArgument>(load.getSource()) ||
+      load.getIndices().size() != 3 || !getMappedTensor(load.getSource()) ||
       rows > 256)
     return "expected tiles of at most 256 whole rows of 4-dimensional operands";
   if (load.getTable() && !attn::fitsPages(rows, getPage(load)))

@@ -11,9 +11,18 @@
 
 namespace attn::tile {
 
-/// Adds a parameter to the kernel: `tensor`, which is one too, as TMA reads or
-/// writes it in boxes of `rows` rows of the panels of `tile`, the same of each
-/// of `heads` heads.
+/// The parameter of the kernel that has `tensor`, or the sequences of which
+/// `tensor` is one; null if there is none.
+mlir::Value getMappedTensor(mlir::Value tensor);
+
+/// Where (b, h, row, ...) of `tensor` are in the map of its parameter.
+llvm::SmallVector<mlir::Value> getMappedIndices(mlir::OpBuilder &builder,
+                                                mlir::Value tensor,
+                                                mlir::ValueRange indices);
+
+/// Adds a parameter to the kernel: that of `tensor` as TMA reads or writes it
+/// in boxes of `rows` rows of the panels of `tile`, the same of each of `heads`
+/// heads.
 mlir::Value addTensorMap(KernelOp kernel, mlir::Value tensor, SharedType tile,
                          int64_t rows, int64_t heads = 1);
 

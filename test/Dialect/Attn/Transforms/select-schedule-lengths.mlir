@@ -9,6 +9,8 @@
 // TENSOR: mma = "mma_sync"
 // TENSOR: func.func @pages_of_32
 // TENSOR: mma = "tcgen05"
+// TENSOR: func.func @training
+// TENSOR: mma = "tcgen05"{{.*}}persistent_ctas = 0
 // TENSOR-PAGES-NOT: warning: falls
 // TENSOR-PAGES: warning: falls back from tcgen05 to the mma_sync kernels of sm_80: TMA brings tiles of up to 8 pages
 // TENSOR-PAGES-NOT: warning: falls
@@ -55,4 +57,23 @@ func.func @pages_of_32(%q: tensor<2x8x2048x128xf16>, %p: tensor<?x2x32x128xf16>,
   %o = attn.attention %q, %k, %k
       : tensor<2x8x2048x128xf16>, tensor<2x2x3168x128xf16>, tensor<2x2x3168x128xf16> -> tensor<2x8x2048x128xf16>
   return %o : tensor<2x8x2048x128xf16>
+}
+
+// -----
+
+// Sequences behind each other, whose CTAs end where they do.
+// CHECK-LABEL: func.func @training
+// CHECK: mma = "wgmma"{{.*}}persistent_ctas = 0, output_tile = false{{.*}}cluster_m = 1
+func.func @training(%qp: tensor<?x16x128xbf16>, %kp: tensor<?x16x128xbf16>, %vp: tensor<?x16x128xbf16>, %o: tensor<?xi32>) -> tensor<?x16x128xbf16> {
+  %c0 = arith.constant 0 : index
+  %q = attn.ragged %qp[%o] : tensor<?x16x128xbf16>[tensor<?xi32>] -> tensor<?x16x4096x128xbf16>
+  %k = attn.ragged %kp[%o] : tensor<?x16x128xbf16>[tensor<?xi32>] -> tensor<?x16x4096x128xbf16>
+  %v = attn.ragged %vp[%o] : tensor<?x16x128xbf16>[tensor<?xi32>] -> tensor<?x16x4096x128xbf16>
+  %n = attn.sequence_lengths %o : tensor<?xi32> -> tensor<?xi32>
+  %r = attn.attention %q, %k, %v lengths(key %n : tensor<?xi32>, query %n : tensor<?xi32>) mask_mod causal(bottom_right)
+      : tensor<?x16x4096x128xbf16>, tensor<?x16x4096x128xbf16>, tensor<?x16x4096x128xbf16> -> tensor<?x16x4096x128xbf16>
+  %rows = tensor.dim %qp, %c0 : tensor<?x16x128xbf16>
+  %e = tensor.empty(%rows) : tensor<?x16x128xbf16>
+  %p = attn.pack %r[%o] into %e : tensor<?x16x4096x128xbf16>[tensor<?xi32>] into tensor<?x16x128xbf16>
+  return %p : tensor<?x16x128xbf16>
 }

@@ -180,3 +180,11 @@ attn_launch.program "first" attributes {scale = 1.0 : f64, semantics = "attentio
 attn_tile.kernel @kernel() warps(4) {
   attn_tile.return
 }
+
+// -----
+
+attn_launch.program "p" attributes {scale = 1.0 : f64, semantics = "attention"} {
+  %q = attn_launch.operand input "query" : !attn_tile.global<?x8x?x64xf16>
+  // expected-error @+1 {{expected packed sequences [rows, H, D], got '!attn_tile.global<?x8x?x64xf16>'}}
+  %map = attn_launch.tensor_map %q packed : !attn_tile.global<?x8x?x64xf16> to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+}

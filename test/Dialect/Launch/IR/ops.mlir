@@ -46,6 +46,9 @@ attn_launch.program "lowered" attributes {scale = 1.0 : f64, semantics = "attent
   %c1 = arith.constant 1 : index
   // CHECK: attn_launch.tensor_map %{{.*}} heads(4) : <?x64xf16> to <64x64xf16, swizzle = 128>
   %map = attn_launch.tensor_map %q heads(4) : !attn_tile.global<?x64xf16> to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+  %p = attn_launch.operand input "packed" : !attn_tile.global<?x8x64xf16>
+  // CHECK: attn_launch.tensor_map %{{.*}} packed : <?x8x64xf16> to <64x64xf16, swizzle = 128>
+  %packed = attn_launch.tensor_map %p packed : !attn_tile.global<?x8x64xf16> to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
   // CHECK: attn_launch.launch @function {{.*}} {cluster_ctas = 2 : i64, shared_bytes = 1024 : i64, threads = 384 : i64}
   attn_launch.launch @function grid(%c1, %c1, %c1)
       args(%q, %map : !attn_tile.global<?x64xf16>, !attn_tile.tensor_map<64x64xf16, swizzle = 128>)

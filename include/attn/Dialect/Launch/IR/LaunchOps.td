@@ -192,7 +192,7 @@ def TensorMapOp : AttnLaunch_Op<"tensor_map", [Pure]> {
   let description = [{
     A CUtensorMap over an operand or a view (PTX ISA, "Tensor-maps"). A box has
     the columns of the type's shape, and of its rows as many of each of `heads`
-    heads. It asks of an operand what TMA asks for: an address and strides of
+    heads. `packed` sequences, [rows, H, D], are one batch [1, H, rows, D]. It asks of an operand what TMA asks for: an address and strides of
     whole chunks of 16 bytes.
 
     Example:
@@ -201,11 +201,14 @@ def TensorMapOp : AttnLaunch_Op<"tensor_map", [Pure]> {
     ```
   }];
   let arguments = (ins AttnTile_Global:$tensor,
-                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$heads);
+                       DefaultValuedAttr<ConfinedAttr<I64Attr, [IntPositive]>, "1">:$heads,
+                       UnitAttr:$packed);
   let results = (outs AttnTile_TensorMap:$map);
   let assemblyFormat = [{
-    $tensor (`heads` `(` $heads^ `)`)? attr-dict `:` type($tensor) `to` type($map)
+    $tensor (`heads` `(` $heads^ `)`)? (`packed` $packed^)? attr-dict
+    `:` type($tensor) `to` type($map)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
