@@ -180,12 +180,15 @@ def rotary_kernel(types: tuple[str, ...], pairs: int, interleaved: bool) -> Kern
     return DirectKernel(text, None, lambda _: 0)
 
 
-def cache_scales(query: Any, k_scale: Any, v_scale: Any) -> dict[str, Any]:
-    """The descales of keys and values of a cache; a number, or one that is not given beside another, becomes an array."""
-    if k_scale is None and v_scale is None:
+def cache_scales(query: Any, k_scale: Any, v_scale: Any, q_scale: Any = None) -> dict[str, Any]:
+    """The descales of keys and values of a cache, and that of a query if one is given; a number, or one that is not given beside another, becomes an array."""
+    if k_scale is None and v_scale is None and q_scale is None:
         return {}
-    given = (1.0 if scale is None else scale for scale in (k_scale, v_scale))
-    return {name: vector_like(query, float(x)) if isinstance(x, Real) else x for name, x in zip(DESCALES[1:], given)}
+    given = (1.0 if scale is None else scale for scale in (q_scale, k_scale, v_scale))
+    found = {name: vector_like(query, float(x)) if isinstance(x, Real) else x for name, x in zip(DESCALES, given)}
+    if q_scale is None:
+        del found[DESCALES[0]]
+    return found
 
 
 def append(

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping, Optional, Sequence
 
 from .arrays import ArrayView, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOATS, Causal, Window, check_descales, check_no_gradients, check_options
+from .checks import BYTES, DESCALES, FLOAT8, FLOATS, Causal, Window, check_descales, check_no_gradients, check_options
 from .cpu import DirectKernel
 from .errors import BindingError
+from .float8 import descale_arrays
 from .functional import MOST_ROWS_OF_DECODING, default_target, keys_of_pool, make_mask, make_score, window_of
 from .kernel import Kernel, compile
 from .mask import Mask, Score
@@ -31,6 +32,7 @@ def varlen(
     *,
     causal: Causal = False,
     window: Window = None,
+    descale: Optional[Sequence[Any]] = None,
     sink: Any = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
@@ -44,19 +46,20 @@ def varlen(
     """Attention of each of several sequences that lie behind each other, without padding.
 
     Arguments:
-      query: [rows, Hq, D], f16, bf16 or f32; key: [key rows, Hkv, D]; value: [key rows, Hkv, Dv]; Hkv divides Hq. Any strides with a
-        contiguous head dim. No row is copied to a padded tensor.
+      query: [rows, Hq, D], f16, bf16, f32 or 8 bits (f8E4M3FN, f8E5M2); key: [key rows, Hkv, D]; value: [key rows, Hkv, Dv], of query's
+        type, or of 8 bits; Hkv divides Hq. Any strides with a contiguous head dim. No row is copied to a padded tensor.
       cu_seqlens_q, cu_seqlens_k: [B + 1], i32 or i64: sequence b has the rows [cu_seqlens[b], cu_seqlens[b + 1]) (FlashInfer's qo_indptr
         and kv_indptr). A sequence may be empty. Arrays in host memory are checked.
       max_seqlen_q: as many rows as a sequence has at most, from which a GPU's grid follows; rows of a sequence past it are left out. Its
         next power of two counts, so that there are few kernels. None: all rows, so that most CTAs of a batch find nothing to do.
       causal, window: as of `attention`, aligned by sequence: row i of M is at position i + N - M among the keys.
+      descale: as of `attention`, [1] or [B, Hkv].
       sink, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache: as of `attention`.
 
-    Returns output [rows, Hq, Dv], or (output, lse) with lse [Hq, rows] f32 (FlashAttention's softmax_lse of varlen, natural logarithm), of
+    Returns output [rows, Hq, Dv], bf16 of an 8-bit query, or (output, lse) with lse [Hq, rows] f32 (FlashAttention's softmax_lse of varlen, natural logarithm), of
     query's library. Rows of no sequence are not written. A kernel serves all offsets and numbers of rows.
     """
-    more = {"query_offsets": cu_seqlens_q, "key_offsets": cu_seqlens_k}
+    more = {"query_offsets": cu_seqlens_q, "key_offsets": cu_seqlens_k, **descale_arrays(descale)}
     return run({"query": query, "key": key, "value": value, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache)  # fmt: skip
 
 
@@ -71,6 +74,7 @@ def prefill(
     *,
     causal: Causal = True,
     window: Window = None,
+    q_scale: Any = None,
     k_scale: Any = None,
     v_scale: Any = None,
     sink: Any = None,
@@ -90,12 +94,13 @@ def prefill(
     Arguments:
       query: [rows, Hq, D]: the last rows of each sequence, whose keys and values the cache has already (`append`).
       k_pool, v_pool, k_scale, v_scale, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
+      q_scale: of a query of 8 bits beside pools of its type, as k_scale. With it those that are None are 1.
       invariance: as of `decode`; the bits do not depend on max_seqlen_q then.
       cu_seqlens_q, max_seqlen_q and the others: as of `varlen`.
 
     Returns what `varlen` does.
     """
-    more = {"query_offsets": cu_seqlens_q, "key_table": table, "key_lengths": lengths, **cache_scales(query, k_scale, v_scale)}
+    more = {"query_offsets": cu_seqlens_q, "key_table": table, "key_lengths": lengths, **cache_scales(query, k_scale, v_scale, q_scale)}
     return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache, invariance)  # fmt: skip
 
 
@@ -116,13 +121,16 @@ def flash_attn_varlen_func(
     deterministic: bool = False,
     return_attn_probs: bool = False,
     block_table: Any = None,
+    q_descale: Any = None,
+    k_descale: Any = None,
+    v_descale: Any = None,
     **options: Any,
 ) -> Any:
     """`varlen` by the names, order and defaults of FlashAttention's function: -1 in window_size is no limit, softcap 0 none.
 
     With return_attn_probs (output, softmax_lse, None) are returned: there are no probabilities. Dropout, alibi_slopes and block_table (see
     `prefill`) are errors; `deterministic` is so in any case; max_seqlen_k is not needed. `options` are those of `varlen` alone: target,
-    device, out, cache, allow_tf32.
+    device, out, cache, allow_tf32. With q_descale, k_descale and v_descale (FlashAttention-3), arrays [1] or [B, Hkv], inputs have 8 bits.
     """
     for name, given in (("dropout_p", dropout_p != 0), ("alibi_slopes", alibi_slopes is not None), ("block_table", block_table is not None)):
         if given:
@@ -131,6 +139,8 @@ def flash_attn_varlen_func(
     left, right = window_size
     far = 1 << 30
     window = None if (left, right) == (-1, -1) else (far if left < 0 else left, far if right < 0 else right)
+    descales = [x for x in (q_descale, k_descale, v_descale) if x is not None]
+    options.update(descale=descales or None)
     result = varlen(
         q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, causal=causal, window=window, soft_cap=softcap or None, scale=softmax_scale,
         return_lse=return_attn_probs, **options,
@@ -141,7 +151,7 @@ def flash_attn_varlen_func(
 @dataclasses.dataclass(frozen=True)
 class RaggedProblem:
     """What a kernel is made for. `dtype` is of the query, `cache_dtype` of key and value; `room`: rows of a sequence at most, None for all; `page`: rows of a page of keys, None for keys behind
-    each other; `types` are those of sink, offsets, table and lengths, by name; `descales` are the ranks of those of key and value, 1 or 2; `heads`: (Hq, Hkv) where they are fixed."""
+    each other; `types` are those of sink, offsets, table and lengths, by name; `descales` are the ranks of those of key and value, or of query, too, 1 or 2; `heads`: (Hq, Hkv) where they are fixed."""
 
     dtype: str
     cache_dtype: str
@@ -157,6 +167,10 @@ class RaggedProblem:
     lse: bool
     heads: Optional[tuple[int, int]]
 
+    @property
+    def result_dtype(self) -> str:
+        return "bf16" if self.dtype in FLOAT8 else self.dtype
+
     def tensor(self, *dims: Any, dtype: Optional[str] = None) -> str:
         return f"tensor<{'x'.join([*map(str, dims), dtype or self.dtype])}>"
 
@@ -167,7 +181,7 @@ class RaggedProblem:
         found = {"query": self.tensor("?", hq, self.head_dim)}
         found.update((name, self.tensor("?", hkv, *page, dim, dtype=self.cache_dtype)) for name, dim in (("key", self.head_dim), ("value", self.value_dim)))
         ranks = {"key_table": ("?", "?"), "sink": (hq,)}
-        ranks.update((name, ("?", hkv) if rank == 2 else (1,)) for name, rank in zip(DESCALES[1:], self.descales))
+        ranks.update((name, ("?", hkv) if rank == 2 else (1,)) for name, rank in zip(DESCALES[-len(self.descales) :], self.descales))
         found.update((name, self.tensor(*ranks.get(name, "?"), dtype=dtype)) for name, dtype in self.types)
         return found
 
@@ -191,14 +205,15 @@ class RaggedProblem:
             lengths.append(f"{name} %{name}_lengths : {offsets or arguments['key_lengths']}")
         clauses = [f"sink(%sink : {arguments['sink']})"] if "sink" in arguments else []
         if self.descales:
-            key_descale, value_descale = DESCALES[1:]
-            clauses.append(f"descale(%{key_descale}, %{value_descale} : {arguments[key_descale]}, {arguments[value_descale]})")
+            names = DESCALES[-len(self.descales) :]
+            clauses.append(f"descale({', '.join(f'%{name}' for name in names)} : {', '.join(arguments[name] for name in names)})")
         clauses.append(f"lengths({', '.join(lengths)})")
         clauses += [f"scale({float_text(self.scale)})"] if self.scale is not None else []
         clauses += [f"score_mod {self.score}"] if self.score else []
         clauses += [f"mask_mod {self.mask}"] if self.mask else []
         statistic = "f64" if self.dtype == "f64" else "f32"
-        results = {"output": (self.tensor("?", hq, room, self.value_dim), self.tensor("?", hq, self.value_dim), ("rows", "heads"))}
+        own = self.result_dtype
+        results = {"output": (self.tensor("?", hq, room, self.value_dim, dtype=own), self.tensor("?", hq, self.value_dim, dtype=own), ("rows", "heads"))}
         if self.lse:
             results["lse"] = (self.tensor("?", hq, room, dtype=statistic), self.tensor(hq, "?", dtype=statistic), ("heads", "rows"))
         lines.append(f"{', '.join('%' + name for name in results)} = attn.attention %query_rows, %key_rows, %value_rows {' '.join(clauses)}")
@@ -283,15 +298,16 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
     query, key, value, offsets = (views[name] for name in ("query", "key", "value", "query_offsets"))
     is_paged = "key_table" in views
     rows_of_keys = "[pages, heads, page size, head dim]" if is_paged else "[rows, heads, head dim]"
-    stores_bytes = is_paged and key.dtype in BYTES and query.dtype in ("f16", "bf16", "f32")
+    stores_bytes = key.dtype in BYTES and query.dtype in ("f16", "bf16", "f32")
+    own = (*FLOATS, *FLOAT8)
     for name, view, wanted in (("query", query, "[rows, heads, head dim]"), ("key", key, rows_of_keys), ("value", value, rows_of_keys)):
         if len(view.shape) != wanted.count(",") + 1:
             raise BindingError(f"{name}: expected {wanted}, got {tuple(view.shape)}")
         if stores_bytes and name != "query":
             if view.dtype != key.dtype:
                 raise BindingError(f"{name}: expected dtype {key.dtype}, that of key, got {view.dtype}")
-        elif view.dtype not in FLOATS or view.dtype != query.dtype:
-            raise BindingError(f"{name}: expected one dtype of {', '.join(FLOATS)} for query, key and value, got {view.dtype}")
+        elif view.dtype not in own or view.dtype != query.dtype:
+            raise BindingError(f"{name}: expected one dtype of {', '.join(own)} for query, key and value, got {view.dtype}")
     if is_paged and key.shape[2] < 1:
         raise BindingError(f"key: expected a page size of 1 or more, got {key.shape[2]}")
     if key.shape[-1] != query.shape[2]:
@@ -311,7 +327,7 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
         entries = offsets.shape[0] - (name != "key_offsets")
         if name in views and views[name].shape[0] != entries:
             raise BindingError(f"{name}: expected {entries} entries for {offsets.shape[0] - 1} sequences, got {views[name].shape[0]}")
-    if (sink := views.get("sink")) is not None and (sink.shape != (query.shape[1],) or sink.dtype not in (query.dtype, "f32")):
+    if (sink := views.get("sink")) is not None and (sink.shape != (query.shape[1],) or sink.dtype not in (query.dtype, "f32") or sink.dtype in FLOAT8):
         raise BindingError(f"sink: expected {query.shape[1]} numbers of {query.dtype} or f32, got {sink.dtype} of {tuple(sink.shape)}")
     check_descales(views, offsets.shape[0] - 1)
     if max_rows is not None and max_rows < 1:

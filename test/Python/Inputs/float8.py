@@ -108,6 +108,40 @@ def check_gradients(descales):
     expect_error("key: expected dtype f16, that of query, got i8", lambda: backward(wide[0], k.view(np.int8), v.view(np.int8), o, lse, o))
 
 
+def check_packed(descales):
+    """Sequences behind each other, and a cache of pages with a query of its type, by FlashAttention-3's and FlashInfer's names."""
+    rows, keys = (70, 33), (90, 50)
+    pack = lambda x, lengths: np.concatenate([x[b, :, :n].transpose(1, 0, 2) for b, n in enumerate(lengths)])  # noqa: E731
+    offsets = [np.int32([0, n[0], sum(n)]) for n in (rows, keys)]
+    for where in ({"device": "cpu"}, {"device": "sim", "target": "sm_90a"}, {"device": "sim", "target": "sm_100a"}):
+        for dtypes, given in ((E4M3,) * 3, descales), ((E5M2,) * 3, None), ((np.float16, np.int8, np.int8), descales[1:]):
+            q, k, v = (x.astype(t) for x, t in zip(arrays(E5M2), dtypes))
+            of = dict(zip(("q_descale", "k_descale", "v_descale")[-len(given) :], given)) if given else {}
+            o = attn_mlir.flash_attn_varlen_func(pack(q, rows), pack(k, keys), pack(v, keys), *offsets, rows[0], causal=True, **of, **where)
+            assert o.dtype == (np.float16 if dtypes[0] == np.float16 else ml_dtypes.bfloat16)
+            full = given if given is None or len(given) == 3 else (np.ones(1, np.float32), *given)
+            for b in range(2):
+                own = full and [d if d.ndim == 1 else d[b : b + 1] for d in full]
+                expected = reference(q[b : b + 1, :, : rows[b]], k[b : b + 1, :, : keys[b]], v[b : b + 1, :, : keys[b]], own)
+                check(f"{where} {dtypes[1]} sequence {b}", o[sum(rows[:b]) :][: rows[b]].transpose(1, 0, 2)[None], expected, 6e-2)
+        # The same sequences, of which pages have 16 rows.
+        q, k, v = arrays(E4M3)
+        pools = [np.zeros((13, 2, 16, 64), E4M3) for _ in range(2)]
+        table = np.arange(12, dtype=np.int32).reshape(2, 6)[::-1] + 1
+        for pool, x in zip(pools, (k, v)):
+            for b, j in ((b, j) for b in range(2) for j in range(keys[b])):
+                pool[table[b, j // 16], :, j % 16] = x[b, :, j]
+        o = attn_mlir.prefill(pack(q, rows), *pools, table, np.int32(keys), offsets[0], rows[0], q_scale=0.5, v_scale=np.float32([3]), **where)
+        for b in range(2):
+            expected = reference(q[b : b + 1, :, : rows[b]], k[b : b + 1, :, : keys[b]], v[b : b + 1, :, : keys[b]], [np.float32([x]) for x in (0.5, 1, 3)])
+            check(f"{where} pages {b}", o[sum(rows[:b]) :][: rows[b]].transpose(1, 0, 2)[None], expected, 3e-2)
+    packed = [pack(x, n) for x, n in zip(arrays(E4M3), (rows, keys, keys))]
+    expect_error("expected descale to be three arrays, of query, key and value, got two", lambda: attn_mlir.varlen(*packed, *offsets, descale=descales[1:]))
+    expect_error("expected one dtype of", lambda: attn_mlir.varlen(packed[0], packed[1].astype(E5M2), packed[2], *offsets))
+    wide = packed[0].astype(np.float16)
+    expect_error("expected descale to be two arrays, of key and value, beside a query of f16, got three", lambda: attn_mlir.varlen(wide, *packed[1:], *offsets, descale=descales))
+
+
 def main():
     descales = (np.float32([0.5]), np.float32([[1, 2], [0.25, 1.5]]), np.float32([[3, 0.1], [1, 2]]))
     for device in ("cpu", "sim"):
@@ -129,6 +163,7 @@ def main():
     attention = attn_mlir.attention
     check_outputs(q, k, v)
     check_gradients(descales)
+    check_packed(descales)
     expect_error("expected result_dtype f8E4M3FN or f8E5M2 with output_scale, got None", lambda: attention(q, k, v, output_scale=2.0))
     expect_error(
         "output_scale: expected a number or f32 of (1,), got f32 of (2,)",

@@ -35,9 +35,9 @@ def RaggedOp : Attn_Op<"ragged", [
         : tensor<?x32x128xbf16>[tensor<?xi32>] -> tensor<?x32x?x128xbf16>
     ```
   }];
-  let arguments = (ins Attn_Tensor<Attn_Float, 3>:$packed,
+  let arguments = (ins Attn_Tensor<Attn_Stored, 3>:$packed,
                        Attn_Tensor<Attn_Int, 1>:$offsets);
-  let results = (outs Attn_Tensor<Attn_Float, 4>:$result);
+  let results = (outs Attn_Tensor<Attn_Stored, 4>:$result);
   let assemblyFormat = [{
     $packed `[` $offsets `]` attr-dict
     `:` type($packed) `[` type($offsets) `]` `->` type($result)
