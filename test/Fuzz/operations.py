@@ -230,33 +230,40 @@ def write_ragged(rng, folder):
     sizes = draw_sizes(rng)
     sizes.update(S=rng.choice([1, 2, 3, 6]), R=rng.choice([0, 1, 20, 100, 230]), C=rng.choice([1, 33, 150, 310]))
     sizes["S1"] = sizes["S"] + 1
-    is_static, dtype = rng.random() < 0.3, rng.choice(["f16", "bf16", "f32"])
+    is_static, dtype = rng.random() < 0.3, rng.choice(["f16", "bf16", "f32", "f8E4M3FN", "f8E5M2"])
     is_self, has_lse = rng.random() < 0.3, rng.random() < 0.5
     rows = "R" if is_self else "C"
+    element = rng.choice(["i8", "f8E5M2"]) if dtype in ("f16", "bf16") and rng.random() < 0.2 else dtype  # of a cache beside a query of more bits
+    stored = {"q": dtype, "k": element, "v": element}
+    result = "bf16" if dtype.startswith("f8") else dtype
+    if element not in ("f16", "bf16", "f32"):
+        sizes.update(D=-(-sizes["D"] // 16) * 16, Dv=-(-sizes["Dv"] // 16) * 16)
+    if dtype.startswith("f8") and rows == "C" and sizes["C"] == 1:  # of one key an unfused LSE has no error (Float8.md)
+        has_lse = False
     size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv", "Hq", "Hkv") else "?"  # noqa: E731
     make = lambda dims, element: f"tensor<{'x'.join(map(size, dims))}x{element}>"  # noqa: E731
     packed = {"q": ("R", "Hq", "D"), "k": (rows, "Hkv", "D"), "v": (rows, "Hkv", "Dv")}
     offsets = {"q": make(("S1",), rng.choice(["i32", "i64"]))}
     if not is_self:
         offsets["k"] = make(("S1",), rng.choice(["i32", "i64"]))
-    arguments = [f"%{name}p: {make(dims, dtype)}" for name, dims in packed.items()]
+    arguments = [f"%{name}p: {make(dims, stored[name])}" for name, dims in packed.items()]
     arguments += [f"%{name}o: {kind}" for name, kind in offsets.items()]
     text, types = "  %c0 = arith.constant 0 : index\n", {}
     for name, (_, heads, columns) in packed.items():
         source = "q" if name == "q" or is_self else "k"
-        types[name] = f"tensor<{size('S')}x{size(heads)}x{size(packed[name][0])}x{size(columns)}x{dtype}>"
-        text += f"  %{name} = attn.ragged %{name}p[%{source}o] : {make(packed[name], dtype)}[{offsets[source]}] -> {types[name]}\n"
+        types[name] = f"tensor<{size('S')}x{size(heads)}x{size(packed[name][0])}x{size(columns)}x{stored[name]}>"
+        text += f"  %{name} = attn.ragged %{name}p[%{source}o] : {make(packed[name], stored[name])}[{offsets[source]}] -> {types[name]}\n"
     lengths = {name: f"tensor<{size('S')}x{kind[-4:-1]}>" for name, kind in offsets.items()}
     for name, kind in lengths.items():
         text += f"  %{name}n = attn.sequence_lengths %{name}o : {offsets[name]} -> {kind}\n"
     key = "q" if is_self else "k"
-    output = f"tensor<{size('S')}x{size('Hq')}x{size('R')}x{size('Dv')}x{dtype}>"
+    output = f"tensor<{size('S')}x{size('Hq')}x{size('R')}x{size('Dv')}x{result}>"
     lse = f"tensor<{size('S')}x{size('Hq')}x{size('R')}xf32>"
     mask = rng.choice(["", " mask_mod causal(bottom_right)", " mask_mod causal(top_left)", f" mask_mod sliding_window({rng.choice([0, 7, 70])}, {rng.choice([0, 3])})"])
-    results = [("o", output, ("R", "Hq", "Dv"), dtype)] + [("l", lse, ("Hq", "R"), "f32")] * has_lse
+    results = [("o", output, ("R", "Hq", "Dv"), result)] + [("l", lse, ("Hq", "R"), "f32")] * has_lse
     text += f"  {', '.join('%' + name for name, *_ in results)} = attn.attention %q, %k, %v lengths(key %{key}n : {lengths[key]}, query %qn : {lengths['q']}){mask}\n"
     text += f"      : {types['q']}, {types['k']}, {types['v']} -> {', '.join(kind for _, kind, *_ in results)}\n"
-    text += f"  %rows = tensor.dim %qp, %c0 : {make(packed['q'], dtype)}\n"
+    text += f"  %rows = tensor.dim %qp, %c0 : {make(packed['q'], stored['q'])}\n"
     for name, kind, dims, element in results:
         text += f"  %e{name} = tensor.empty({'' if is_static else '%rows'}) : {make(dims, element)}\n"
         text += f"  %p{name} = attn.pack %{name}[%qo] into %e{name} : {kind}[{offsets['q']}] into {make(dims, element)}\n"
