@@ -85,6 +85,8 @@ def prefill(
     target: Optional[str] = None,
     device: Optional[str] = None,
     allow_tf32: bool = False,
+    fixed_split_size: Optional[int] = None,
+    disable_split_kv: bool = False,
     invariance: str = "none",
     cache: Optional[Cache] = None,
 ) -> Any:
@@ -95,13 +97,14 @@ def prefill(
       query: [rows, Hq, D]: the last rows of each sequence, whose keys and values the cache has already (`append`).
       k_pool, v_pool, k_scale, v_scale, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
       q_scale: of a query of 8 bits beside pools of its type, as k_scale. With it those that are None are 1.
+      fixed_split_size, disable_split_kv: as of `decode`; the former with max_seqlen_q, from which the memory of the splits follows.
       invariance: as of `decode`; the bits do not depend on max_seqlen_q then.
       cu_seqlens_q, max_seqlen_q and the others: as of `varlen`.
 
     Returns what `varlen` does.
     """
     more = {"query_offsets": cu_seqlens_q, "key_table": table, "key_lengths": lengths, **cache_scales(query, k_scale, v_scale, q_scale)}
-    return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache, invariance)  # fmt: skip
+    return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache, invariance, fixed_split_size, disable_split_kv)  # fmt: skip
 
 
 def flash_attn_varlen_func(
@@ -231,7 +234,7 @@ class RaggedProblem:
         return f"func.func @ragged({parameters}) -> ({types}) {{\n{body}}}\n"
 
 
-def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache, invariance="none") -> Any:
+def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache, invariance="none", fixed_split_size=None, disable_split_kv=False) -> Any:
     """Of arrays by the names of a RaggedProblem's arguments, in their order."""
     check_no_gradients(query=arrays["query"], key=arrays["key"], value=arrays["value"], sink=arrays["sink"])
     check_options(causal, window, soft_cap, scale)
@@ -242,7 +245,10 @@ def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, targ
     target = target or default_target(query, device)
     mask, score = make_mask(causal, None, window_of(window)), make_score(soft_cap, None)
     room = None if max_rows is None else 1 << max(0, max_rows - 1).bit_length()
-    flags = {"allow_tf32": allow_tf32, **flags_of_splits(1, None, False, invariance, target)}
+    if fixed_split_size is not None and room is None:
+        raise BindingError("expected max_seqlen_q with fixed_split_size, got none")
+    page = key.shape[2] if "key_table" in views else 1
+    flags = {"allow_tf32": allow_tf32, **flags_of_splits(page, fixed_split_size, disable_split_kv, invariance, target)}
     # Rows of a batch whose bits depend on none beside them have one kernel, however many there are.
     is_decoding = target != "cpu" and (invariance == "batch" or room is not None and room <= MOST_ROWS_OF_DECODING)
     problem = RaggedProblem(

@@ -73,13 +73,13 @@ func.func @f(%qp: tensor<?x4x64xf16>, %kp: tensor<?x4x64xf16>, %o: tensor<?xi32>
 
 // -----
 
-// Splits of the keys.
+// CTAs of several tiles.
 func.func @f(%qp: tensor<?x4x64xf16>, %k: tensor<?x4x?x64xf16>, %o: tensor<?xi32>, %n: tensor<?xi32>) -> tensor<?x4x64xf16> {
   %c0 = arith.constant 0 : index
-  // expected-error @+1 {{expected one split of the keys beside a view of the query on the GPU, got #attn.schedule<}}
+  // expected-error @+1 {{expected persistent_ctas=0 and cluster_m=1 beside a view of the query, whose CTAs end where their sequence does, got #attn.schedule<}}
   %q = attn.ragged %qp[%o] : tensor<?x4x64xf16>[tensor<?xi32>] -> tensor<?x4x?x64xf16>
   %m = attn.sequence_lengths %o : tensor<?xi32> -> tensor<?xi32>
-  %r = attn.attention %q, %k, %k lengths(key %n : tensor<?xi32>, query %m : tensor<?xi32>) {schedule = #attn.schedule<kind = "split_kv", splits = 2, tile_m = 64, tile_n = 32, warps = 4, stages = 2, pack_gqa = false>}
+  %r = attn.attention %q, %k, %k lengths(key %n : tensor<?xi32>, query %m : tensor<?xi32>) {schedule = #attn.schedule<mma = "wgmma", tile_m = 64, tile_n = 64, warps = 4, stages = 2, pack_gqa = false, persistent_ctas = 4>}
       : tensor<?x4x?x64xf16>, tensor<?x4x?x64xf16>, tensor<?x4x?x64xf16> -> tensor<?x4x?x64xf16>
   %d = tensor.dim %qp, %c0 : tensor<?x4x64xf16>
   %e = tensor.empty(%d) : tensor<?x4x64xf16>

@@ -21,3 +21,15 @@ attn_tile.kernel @allocation() warps(1) {
   %s = attn_tile.mma %t, %t transpose_b, %zero : !attn_tile.shared<16x64xbf16, swizzle = 128>, !attn_tile.shared<16x64xbf16, swizzle = 128>, !attn_tile.fragment<16x16xf32, accumulator>
   attn_tile.return
 }
+
+// -----
+
+// Only what reads its product from tensor memory has it as an accumulator.
+attn_tile.kernel @accumulator() warps(1) {
+  %p = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<16x64xf8E4M3FN, swizzle = 64>
+  %v = attn_tile.alloc {offset = 1024 : i64} : !attn_tile.shared<64x32xf8E4M3FN, swizzle = 32>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x32xf32, accumulator>
+  // expected-error @below {{failed to legalize operation 'attn_tile.mma'}}
+  %o = attn_tile.mma %p, %v, %zero : !attn_tile.shared<16x64xf8E4M3FN, swizzle = 64>, !attn_tile.shared<64x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x32xf32, accumulator>
+  attn_tile.return
+}

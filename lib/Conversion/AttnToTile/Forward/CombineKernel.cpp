@@ -43,6 +43,7 @@ public:
 
 private:
   LogicalResult begin(tile::KernelOp kernel);
+  void skipBehind(Value rows);
   LogicalResult takeOwnSplits();
   Value readPart(Value view, Value part, Value column = Value());
   Value getMax();
@@ -80,6 +81,14 @@ private:
   Value batches;          ///< B: how far the parts of a row are apart
 };
 } // namespace
+
+/// Sets the builder to where the row is one of the `rows` of its sequence.
+void CombineKernelBuilder::skipBehind(Value rows) {
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       row[kSequence], rows);
+  auto guarded = scf::IfOp::create(builder, loc, exists);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+}
 
 /// Of a planned batch only the parts that its keys have are written.
 LogicalResult CombineKernelBuilder::takeOwnSplits() {
@@ -309,17 +318,17 @@ LogicalResult CombineKernelBuilder::begin(tile::KernelOp kernel) {
   for (const WorkspaceView &view : attention.partials)
     workspaces.push_back(body.addArgument(view.type, loc));
   parts = RunningState(reduction, workspaces);
-  OnlineAttentionOp step = attention.first;
-  Value query = values.lookup(
-      step.getQuery().getDefiningOp<tensor::ExtractSliceOp>().getSource());
-  batches = tile::DimOp::create(builder, loc, query, kBatch);
+  SmallVector<Value> extents;
+  for (unsigned loop = kLoopB; loop <= kLoopSplit; ++loop) {
+    FailureOr<Value> extent = getExtent(loop);
+    if (failed(extent))
+      return failure();
+    extents.push_back(*extent);
+  }
+  batches = extents[kLoopB], splits = extents[kLoopSplit];
   WarpOfGrid warp = getWarpOfGrid(builder, loc, kCombineWarps);
   lane = warp.lane;
-  row = getIndices(warp.number, query, 3);
-  FailureOr<Value> extent = getExtent(kLoopSplit);
-  if (failed(extent))
-    return failure();
-  splits = *extent;
+  row = getIndices(warp.number, ArrayRef(extents).take_front(3));
   for (OutputModOp mod : attention.outputMods)
     if (failed(materializeOutside(mod.getMod())))
       return failure();
@@ -338,6 +347,7 @@ LogicalResult CombineKernelBuilder::build(StringRef name) {
   {
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(guarded.thenBlock());
+    takeSequences(row[kBatch], [&](Value rows) { skipBehind(rows); });
     if (attention.worklist && failed(takeOwnSplits()))
       return failure();
     Value max = getMax(), sum;

@@ -161,44 +161,10 @@ void ForwardKernelBuilder::exitBehind(Value rows) {
                                              rows));
 }
 
-/// Makes the sequence of the CTA's batch of each operand that has several, and
-/// ends CTAs that have no row of the query. Offsets that do not ascend, or lead
-/// out of the tensor, give fewer rows.
-void ForwardKernelBuilder::takeSequences() {
-  Location loc = attention.forall.getLoc();
+/// Ends CTAs that have no row of the query's sequence.
+void ForwardKernelBuilder::takeOwnSequences() {
   Value batch = values.lookup(attention.forall.getInductionVar(kLoopB));
-  auto readOffset = [&](Value offsets, Value at) -> Value {
-    auto type = cast<tile::GlobalType>(offsets.getType()).getElementType();
-    at = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), at);
-    Value entry =
-        tile::ExtractOp::create(builder, loc, type, offsets, ValueRange{at});
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      entry);
-  };
-  for (const KernelOperand &operand : attention.operands) {
-    if (!operand.offsets)
-      continue;
-    Value packed = values.lookup(operand.tensor);
-    Value offsets = values.lookup(operand.offsets);
-    auto type = cast<tile::GlobalType>(packed.getType());
-    Value all = tile::DimOp::create(builder, loc, packed,
-                                    tile::SequenceOp::getRowDim(type));
-    Value first =
-        create<arith::MaxSIOp>(readOffset(offsets, batch), constant(0));
-    Value end = readOffset(offsets, create<arith::AddIOp>(batch, constant(1)));
-    Value rows = create<arith::SubIOp>(create<arith::MinSIOp>(end, all), first);
-    int64_t room =
-        cast<ShapedType>(operand.batches.getType()).getDimSize(kSequence);
-    if (!ShapedType::isDynamic(room))
-      rows = create<arith::MinSIOp>(rows, constant(room));
-    values.map(operand.batches,
-               tile::SequenceOp::create(builder, loc,
-                                        tile::SequenceOp::getViewType(type),
-                                        packed, first, rows)
-                   .getResult());
-    if (operand.name == "query")
-      exitBehind(rows);
-  }
+  takeSequences(batch, [&](Value rows) { exitBehind(rows); });
 }
 
 /// A persistent grid: the builder is set into a loop over the tiles of a CTA,

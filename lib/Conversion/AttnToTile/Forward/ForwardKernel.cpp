@@ -352,7 +352,7 @@ LogicalResult ForwardKernelBuilder::build(StringRef name) {
            << ", got " << attention.schedule;
   if (failed(takeTiles()))
     return failure();
-  takeSequences();
+  takeOwnSequences();
   if (attention.onlyBelow)
     exitUnlessNeeded();
   if (failed(convertBlock(*attention.forall.getBody())))

@@ -30,7 +30,7 @@ private:
   mlir::FailureOr<mlir::Value> takeSplit(mlir::Value number);
   void mapTile(mlir::Value tile, mlir::Value head, mlir::Value batch);
   void exitUnlessNeeded();
-  void takeSequences();
+  void takeOwnSequences();
   void exitBehind(mlir::Value rows);
   template <typename OpTy>
   mlir::Value create(mlir::Value a, mlir::Value b) {

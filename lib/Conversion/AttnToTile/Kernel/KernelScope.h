@@ -73,6 +73,9 @@ protected:
   /// first.
   llvm::SmallVector<mlir::Value> getIndices(mlir::Value number,
                                             mlir::Value tensor, int64_t rank);
+  /// The same where the dimensions have `sizes`.
+  llvm::SmallVector<mlir::Value> getIndices(mlir::Value number,
+                                            mlir::ValueRange sizes);
 
   /// The value in the kernel of a scalar of the tiled form, copied with what it
   /// is computed from if it is not there yet.
@@ -86,6 +89,11 @@ protected:
   mlir::Value constant(int64_t value);
   /// The batches, heads or rows of the problem, or the splits of the keys.
   mlir::FailureOr<mlir::Value> getExtent(unsigned loop);
+  /// Makes the sequence of `batch` of each operand that has several; calls
+  /// `leave` with the rows of the query's when they are known. Offsets that do
+  /// not ascend, or lead out of the tensor, give fewer rows.
+  void takeSequences(mlir::Value batch,
+                     llvm::function_ref<void(mlir::Value)> leave);
   /// What a plan of the splits makes of the length of a batch.
   mlir::FailureOr<PlannedSplits> getPlannedSplits(mlir::Value batch);
   mlir::Value getBlockId(mlir::gpu::Dimension dimension);

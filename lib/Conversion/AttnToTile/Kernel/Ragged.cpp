@@ -24,10 +24,6 @@ LogicalResult attn::checkRagged(const TiledAttention &attention) {
   RaggedOp query = getRagged(op.getQuery());
   if (!query)
     return success();
-  if (attention.combine)
-    return query.emitOpError() << "expected one split of the keys beside a "
-                                  "view of the query on the GPU, got "
-                               << attention.schedule;
   Schedule schedule = getSchedule(attention.schedule);
   if (schedule.persistentCtas > 0 || schedule.clusterM > 1)
     return query.emitOpError()
@@ -74,8 +70,6 @@ static PackOp getOnlyPack(Value destination) {
 LogicalResult attn::packOutput(const TiledAttention &attention,
                                KernelOperand &output) {
   OnlineAttentionOp op = attention.first;
-  if (attention.combine)
-    return success(); // checkRagged
   PackOp pack = getOnlyPack(output.tensor);
   RaggedOp query = getRagged(op.getQuery());
   if (!query && !pack)

@@ -247,6 +247,10 @@ Size LaunchProgram::dim(StringRef operand, int64_t dim) {
       return constant(size);
     dim = dim == kSequence ? 0 : dim == kHead ? 1 : 2;
   }
+  return getSizeOf(tensor, dim);
+}
+
+Size LaunchProgram::getSizeOf(Value tensor, int64_t dim) {
   auto type = cast<tile::GlobalType>(tensor.getType());
   if (!type.isDynamicDim(dim))
     return constant(type.getShape()[dim]);
@@ -282,8 +286,12 @@ Size LaunchProgram::getSize(Value value, std::optional<Size> otherwise) {
   Operation *op = value.getDefiningOp();
   if (auto dimOp = dyn_cast_or_null<tensor::DimOp>(op))
     for (const KernelOperand &operand : known)
-      if (operand.tensor == dimOp.getSource() && dimOp.getConstantIndex())
-        return dim(operand.name, *dimOp.getConstantIndex());
+      if (operand.tensor == dimOp.getSource() && dimOp.getConstantIndex()) {
+        int64_t index = *dimOp.getConstantIndex();
+        // `dim` is that of batches, where sequences are behind each other.
+        return operand.offsets ? getSizeOf(getOperand(operand.name), index)
+                               : dim(operand.name, index);
+      }
   // A number of tiles, or of rows of pages.
   if (auto apply = dyn_cast_or_null<affine::AffineApplyOp>(op))
     if (std::optional<Size> size = getSize(apply.getAffineMap().getResult(0),

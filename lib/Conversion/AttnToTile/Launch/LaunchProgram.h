@@ -135,6 +135,8 @@ public:
   llvm::StringRef getName(mlir::Value tensor) const;
 
 private:
+  /// The size of the dimension of an operand as it is.
+  Size getSizeOf(mlir::Value tensor, int64_t dim);
   bool isMapped(llvm::StringRef name) const;
   mlir::Value getOperand(llvm::StringRef name) const;
   /// The operand of that name if it is of sequences behind each other, or null.

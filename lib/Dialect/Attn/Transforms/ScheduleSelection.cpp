@@ -384,12 +384,16 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
   if (readsByRow(op) && target.kind == TargetKind::Gpu)
     features.smallCache = false;
   // A CTA has rows of one sequence, and writes them where they are packed.
-  if (getRagged(op.getQuery()) && target.kind == TargetKind::Gpu)
-    features.smallCache = features.splitKv = false;
+  if (getRagged(op.getQuery()) && target.kind == TargetKind::Gpu) {
+    features.smallCache = false;
+    // States of splits have room for the longest sequence of each batch.
+    features.splitKv &= !op.getQuery().getType().isDynamicDim(kSequence);
+  }
   // Positions in a caller's lists are no positions of keys.
   if (op.hasMaskMod() && !op.getMaskMod().getOps<BlockListedOp>().empty())
     features.fixedSplits = false;
-  features.plans = op.getKeyLengths() && !getRagged(op.getKey());
+  features.plans = op.getKeyLengths() && !getRagged(op.getKey()) &&
+                   !getRagged(op.getQuery());
   // Nor does anything go before the kernels of small caches.
   if (appendsFirst(op))
     features.smallCache = false;

@@ -15,12 +15,12 @@ attn_tile.kernel @quads(%a: !attn_tile.fragment<16x24xf32, quads>) warps(1) {
 
 // -----
 
-attn_tile.kernel @accumulator() warps(1) {
+attn_tile.kernel @quads_of_rows() warps(1) {
   %p = attn_tile.alloc : !attn_tile.shared<16x64xf8E4M3FN, swizzle = 64>
-  %v = attn_tile.alloc : !attn_tile.shared<64x32xf8E4M3FN, swizzle = 32>
-  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x32xf32, accumulator>
-  // expected-error @below {{expected acc to be an accumulator, or quads of an 8-bit b [k, n], got '!attn_tile.fragment<16x32xf32, accumulator>'}}
-  %o = attn_tile.mma %p, %v, %zero : !attn_tile.shared<16x64xf8E4M3FN, swizzle = 64>, !attn_tile.shared<64x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x32xf32, accumulator>
+  %k = attn_tile.alloc : !attn_tile.shared<32x64xf8E4M3FN, swizzle = 64>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x32xf32, quads>
+  // expected-error @below {{expected acc to be an accumulator, or quads of an 8-bit b [k, n], got '!attn_tile.fragment<16x32xf32, quads>'}}
+  %o = attn_tile.mma %p, %k transpose_b, %zero : !attn_tile.shared<16x64xf8E4M3FN, swizzle = 64>, !attn_tile.shared<32x64xf8E4M3FN, swizzle = 64>, !attn_tile.fragment<16x32xf32, quads>
   attn_tile.return
 }
 
