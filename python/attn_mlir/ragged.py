@@ -97,7 +97,7 @@ def prefill(
       query: [rows, Hq, D]: the last rows of each sequence, whose keys and values the cache has already (`append`).
       k_pool, v_pool, k_scale, v_scale, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
       q_scale: of a query of 8 bits beside pools of its type, as k_scale. With it those that are None are 1.
-      fixed_split_size, disable_split_kv: as of `decode`; the former with max_seqlen_q, from which the memory of the splits follows.
+      fixed_split_size, disable_split_kv: as of `decode`.
       invariance: as of `decode`; the bits do not depend on max_seqlen_q then.
       cu_seqlens_q, max_seqlen_q and the others: as of `varlen`.
 
@@ -245,8 +245,6 @@ def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, targ
     target = target or default_target(query, device)
     mask, score = make_mask(causal, None, window_of(window)), make_score(soft_cap, None)
     room = None if max_rows is None else 1 << max(0, max_rows - 1).bit_length()
-    if fixed_split_size is not None and room is None:
-        raise BindingError("expected max_seqlen_q with fixed_split_size, got none")
     page = key.shape[2] if "key_table" in views else 1
     flags = {"allow_tf32": allow_tf32, **flags_of_splits(page, fixed_split_size, disable_split_kv, invariance, target)}
     # Rows of a batch whose bits depend on none beside them have one kernel, however many there are.

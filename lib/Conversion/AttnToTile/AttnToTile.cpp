@@ -12,6 +12,7 @@
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Utils/ScoreGradients.h"
 
 #include "Backward/Backward.h"
@@ -75,14 +76,27 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
 /// The states of splits, and the kernel that combines them.
 static void addSplits(LaunchProgram &program, const TiledAttention &attention,
                       StringRef name) {
-  Size sizes[] = {
-      program.dim("query", kBatch) * program.getSplits(attention),
-      program.dim("query", kHead), program.dim("query", kSequence),
-      program.constant(AttentionDims::get(attention.first).valueDim)};
-  for (const WorkspaceView &view : attention.partials)
-    program.addWorkspace(view, ArrayRef(sizes).take_front(view.type.getRank()));
-  addKernel(program, attention, name);
+  Size splits = program.getSplits(attention);
+  Size heads = program.dim("query", kHead);
+  Size columns = program.constant(AttentionDims::get(attention.first).valueDim);
   Size rows = program.getProduct("query", 3);
+  OnlineAttentionOp step = attention.first;
+  if (getRagged(step.getQuery())) {
+    Size packed = program.getPackedRows("query");
+    rows = packed * heads;
+    for (const WorkspaceView &view : attention.partials)
+      if (view.type.getRank() == 3)
+        program.addWorkspace(view, {packed * splits, heads, columns});
+      else
+        program.addWorkspace(view, {heads, packed * splits});
+  } else {
+    Size sizes[] = {program.dim("query", kBatch) * splits, heads,
+                    program.dim("query", kSequence), columns};
+    for (const WorkspaceView &view : attention.partials)
+      program.addWorkspace(view,
+                           ArrayRef(sizes).take_front(view.type.getRank()));
+  }
+  addKernel(program, attention, name);
   program.addKernel(getCombineName(name), rows.ceilDiv(kCombineWarps));
 }
 

@@ -1,4 +1,4 @@
-// Splits of the keys of sequences behind each other: states have room for the longest one, rows that no sequence has are neither combined nor
+// Splits of the keys of sequences behind each other: states lie as the rows of the query do, rows that no sequence has are neither combined nor
 // written. Of each family; a number of keys a split and a number of splits; packed heads, sinks, the LSE; a cache in pages of 8 bits with descales of
 // each batch and head, of which the cost model splits the keys where rows are few.
 // RUN: attn-run %s --function=numbers --device=sim:sm_80 --random=1 --verify --schedules 2 | FileCheck %s

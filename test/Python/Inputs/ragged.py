@@ -125,8 +125,11 @@ class Ragged(unittest.TestCase):
         few = HostArray.of("i32", (5,), [0, 1, 4, 4, 6])
         tokens = HostArray.of("f16", (6, self.heads, self.dim), query.values()[: 6 * self.heads * self.dim])
         for where in DEVICES:
-            output, lse = attn_mlir.prefill(tokens, *pools, entries, keys, few, 3, return_lse=True, **where)
-            self.check(output, lse, tokens, [0, 1, 4, 4, 6], row_of(pools[0]), row_of(pools[1]), lengths, lambda i, j, m, n: j <= i + n - m)
+            for splits in ({}, {"fixed_split_size": 1}, {"disable_split_kv": True}):
+                if splits and where["target"] == "cpu":
+                    continue
+                output, lse = attn_mlir.prefill(tokens, *pools, entries, keys, few, 3, return_lse=True, **splits, **where)
+                self.check(output, lse, tokens, [0, 1, 4, 4, 6], row_of(pools[0]), row_of(pools[1]), lengths, lambda i, j, m, n: j <= i + n - m)
 
     def test_bits_of_a_sequence(self):
         """They do not depend on what is beside it, nor on where it lies."""

@@ -18,9 +18,11 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -43,7 +45,8 @@ public:
 
 private:
   LogicalResult begin(tile::KernelOp kernel);
-  void skipBehind(Value rows);
+  void findSequence(RaggedOp query);
+  SmallVector<Value> getPlace() const;
   LogicalResult takeOwnSplits();
   Value readPart(Value view, Value part, Value column = Value());
   Value getMax();
@@ -78,16 +81,56 @@ private:
   RunningState parts; ///< workspaces
   Value lane, splits;
   SmallVector<Value> row; ///< (b, h, i)
-  Value batches;          ///< B: how far the parts of a row are apart
+  Value batches, heads;   ///< B, Hq
+  /// The number of the row among those of sequences behind each other, and rows
+  /// that one of these has at most; null without.
+  Value packedRow, room;
+  /// How far the parts of a row are apart: B, or the rows of all sequences.
+  Value partRows;
 };
 } // namespace
 
-/// Sets the builder to where the row is one of the `rows` of its sequence.
-void CombineKernelBuilder::skipBehind(Value rows) {
-  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                       row[kSequence], rows);
-  auto guarded = scf::IfOp::create(builder, loc, exists);
-  builder.setInsertionPointToStart(guarded.thenBlock());
+/// Finds the batch and the row of the packed one: each lane counts sequences
+/// that end before. Sets the builder to where there is such a row.
+void CombineKernelBuilder::findSequence(RaggedOp query) {
+  Value offsets = values.lookup(query.getOffsets());
+  Type i32 = builder.getI32Type();
+  Value none = arith::ConstantIntOp::create(builder, loc, i32, 0);
+  auto loop = scf::ForOp::create(builder, loc, lane, batches, constant(kLanes),
+                                 ValueRange{none});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value end = readOffset(
+        offsets, create<arith::AddIOp>(loop.getInductionVar(), constant(1)));
+    Value isBefore = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sle, end, packedRow);
+    Value one = arith::ExtUIOp::create(builder, loc, i32, isBefore);
+    scf::YieldOp::create(
+        builder, loc,
+        ValueRange{create<arith::AddIOp>(loop.getRegionIterArg(0), one)});
+  }
+  Value count = gpu::SubgroupReduceOp::create(builder, loc, loop.getResult(0),
+                                              gpu::AllReduceOperation::ADD,
+                                              /*uniform=*/true);
+  row[kBatch] =
+      arith::IndexCastOp::create(builder, loc, builder.getIndexType(), count);
+  auto guardBy = [&](arith::CmpIPredicate predicate, Value a, Value b) {
+    Value exists = arith::CmpIOp::create(builder, loc, predicate, a, b);
+    auto guarded = scf::IfOp::create(builder, loc, exists);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+  };
+  guardBy(arith::CmpIPredicate::slt, row[kBatch], batches);
+  Value first =
+      create<arith::MaxSIOp>(readOffset(offsets, row[kBatch]), constant(0));
+  // The first one may begin behind the row.
+  row[kSequence] = create<arith::SubIOp>(packedRow, first);
+  guardBy(arith::CmpIPredicate::ult, row[kSequence], room);
+}
+
+/// Where the row is in the output; the LSE has heads before rows.
+SmallVector<Value> CombineKernelBuilder::getPlace() const {
+  return packedRow ? SmallVector<Value>{packedRow, row[kHead]} : row;
 }
 
 /// Of a planned batch only the parts that its keys have are written.
@@ -103,9 +146,14 @@ LogicalResult CombineKernelBuilder::takeOwnSplits() {
 
 /// A statistic of the row in part `part`, or an element of its accumulator.
 Value CombineKernelBuilder::readPart(Value view, Value part, Value column) {
-  Value batch =
-      create<arith::AddIOp>(create<arith::MulIOp>(part, batches), row[kBatch]);
-  SmallVector<Value> at = {batch, row[kHead], row[kSequence]};
+  Value first = packedRow ? packedRow : row[kBatch];
+  Value inPart =
+      create<arith::AddIOp>(create<arith::MulIOp>(part, partRows), first);
+  SmallVector<Value> at = {inPart, row[kHead]};
+  if (!packedRow)
+    at.push_back(row[kSequence]);
+  else if (!column)
+    std::swap(at[0], at[1]);
   if (column)
     at.push_back(column);
   return tile::ExtractOp::create(builder, loc, builder.getF32Type(), view,
@@ -218,10 +266,6 @@ Value CombineKernelBuilder::readDescale() {
   Value source = values.lookup(tensor);
   SmallVector<Value> at = {constant(0)};
   if (cast<RankedTensorType>(tensor.getType()).getRank() == 2) {
-    OnlineAttentionOp step = attention.first;
-    Value query = values.lookup(
-        step.getQuery().getDefiningOp<tensor::ExtractSliceOp>().getSource());
-    Value heads = tile::DimOp::create(builder, loc, query, kHead);
     Value keyHeads = tile::DimOp::create(builder, loc, source, kHead);
     Value group = create<arith::DivUIOp>(heads, keyHeads);
     at = {row[kBatch], create<arith::DivUIOp>(row[kHead], group)};
@@ -277,7 +321,7 @@ LogicalResult CombineKernelBuilder::storeColumns(ArrayRef<Value> columns,
   for (auto [i, total] : llvm::enumerate(columns)) {
     OpBuilder::InsertionGuard guard(builder);
     int64_t slice = i * kLanes;
-    SmallVector<Value> at(row);
+    SmallVector<Value> at = getPlace();
     at.push_back(getColumn(slice));
     if (slice + kLanes > valueDim) {
       Value exists =
@@ -307,7 +351,8 @@ void CombineKernelBuilder::storeLse(const RowState &end) {
   builder.setInsertionPointToStart(guarded.thenBlock());
   Value lse = fragments.add(end.max, fragments.log(end.sum));
   store(fragments.selectEqual(end.sum, 0, fragments.constant(kMinusInf), lse),
-        values.lookup(tensor), row);
+        values.lookup(tensor),
+        packedRow ? SmallVector<Value>{row[kHead], packedRow} : row);
 }
 
 /// The parameters behind the operands, and the row of the warp.
@@ -325,10 +370,21 @@ LogicalResult CombineKernelBuilder::begin(tile::KernelOp kernel) {
       return failure();
     extents.push_back(*extent);
   }
-  batches = extents[kLoopB], splits = extents[kLoopSplit];
+  batches = partRows = extents[kLoopB], heads = extents[kLoopH];
+  splits = extents[kLoopSplit];
   WarpOfGrid warp = getWarpOfGrid(builder, loc, kCombineWarps);
   lane = warp.lane;
-  row = getIndices(warp.number, ArrayRef(extents).take_front(3));
+  OnlineAttentionOp step = attention.first;
+  if (RaggedOp query = getRagged(step.getQuery())) {
+    room = extents[kLoopM];
+    partRows = tile::DimOp::create(builder, loc,
+                                   values.lookup(query.getPacked()), /*dim=*/0);
+    SmallVector<Value> place = getIndices(warp.number, {partRows, heads});
+    packedRow = place[0];
+    row = {Value(), place[1], Value()};
+  } else {
+    row = getIndices(warp.number, ArrayRef(extents).take_front(3));
+  }
   for (OutputModOp mod : attention.outputMods)
     if (failed(materializeOutside(mod.getMod())))
       return failure();
@@ -341,13 +397,16 @@ LogicalResult CombineKernelBuilder::build(StringRef name) {
   if (failed(kernel) || failed(begin(*kernel)))
     return failure();
   // The last CTA may have more warps than there are rows.
-  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                       row[kBatch], batches);
+  Value exists =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                            packedRow ? packedRow : row[kBatch], partRows);
   auto guarded = scf::IfOp::create(builder, loc, exists);
   {
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(guarded.thenBlock());
-    takeSequences(row[kBatch], [&](Value rows) { skipBehind(rows); });
+    OnlineAttentionOp step = attention.first;
+    if (RaggedOp query = getRagged(step.getQuery()))
+      findSequence(query);
     if (attention.worklist && failed(takeOwnSplits()))
       return failure();
     Value max = getMax(), sum;

@@ -161,10 +161,54 @@ void ForwardKernelBuilder::exitBehind(Value rows) {
                                              rows));
 }
 
-/// Ends CTAs that have no row of the query's sequence.
-void ForwardKernelBuilder::takeOwnSequences() {
+/// The rows [first, first + rows) of `packed` as a tensor of their own.
+Value ForwardKernelBuilder::takeSequence(Value packed, Value first,
+                                         Value rows) {
+  auto type = cast<tile::GlobalType>(packed.getType());
+  return tile::SequenceOp::create(builder, attention.forall.getLoc(),
+                                  tile::SequenceOp::getViewType(type), packed,
+                                  first, rows);
+}
+
+/// Makes the rows of the CTA's sequence and split those of the workspaces.
+void ForwardKernelBuilder::takePartials(Value packed, Value first, Value rows) {
+  Value all = tile::DimOp::create(builder, attention.forall.getLoc(), packed,
+                                  /*dim=*/0);
+  Value ofSplit =
+      create<arith::AddIOp>(create<arith::MulIOp>(split, all), first);
+  for (Value out : attention.forall.getRegionIterArgs())
+    values.map(out, takeSequence(values.lookup(out), ofSplit, rows));
+}
+
+/// Makes the sequence of the CTA's batch of each operand that has several, and
+/// ends CTAs that have no row of the query. Offsets that do not ascend, or lead
+/// out of the tensor, give fewer rows.
+void ForwardKernelBuilder::takeSequences() {
+  Location loc = attention.forall.getLoc();
   Value batch = values.lookup(attention.forall.getInductionVar(kLoopB));
-  takeSequences(batch, [&](Value rows) { exitBehind(rows); });
+  for (const KernelOperand &operand : attention.operands) {
+    if (!operand.offsets)
+      continue;
+    Value packed = values.lookup(operand.tensor);
+    Value offsets = values.lookup(operand.offsets);
+    auto type = cast<tile::GlobalType>(packed.getType());
+    Value all = tile::DimOp::create(builder, loc, packed,
+                                    tile::SequenceOp::getRowDim(type));
+    Value first =
+        create<arith::MaxSIOp>(readOffset(offsets, batch), constant(0));
+    Value end = readOffset(offsets, create<arith::AddIOp>(batch, constant(1)));
+    Value rows = create<arith::SubIOp>(create<arith::MinSIOp>(end, all), first);
+    int64_t room =
+        cast<ShapedType>(operand.batches.getType()).getDimSize(kSequence);
+    if (!ShapedType::isDynamic(room))
+      rows = create<arith::MinSIOp>(rows, constant(room));
+    values.map(operand.batches, takeSequence(packed, first, rows));
+    if (operand.name != "query")
+      continue;
+    exitBehind(rows);
+    if (split)
+      takePartials(packed, first, rows);
+  }
 }
 
 /// A persistent grid: the builder is set into a loop over the tiles of a CTA,

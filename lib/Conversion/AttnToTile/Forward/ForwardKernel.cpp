@@ -205,13 +205,18 @@ LogicalResult ForwardKernelBuilder::convertOutputMod(OutputModOp op) {
 }
 
 /// Where the CTA's rows are in an output, or in a workspace of states, whose
-/// first dimension has the batches of each split.
+/// first dimension has the batches of each split, or which is already that of
+/// the split's sequence.
 FailureOr<SmallVector<Value>> ForwardKernelBuilder::getPlace() {
   SmallVector<Value> place =
       llvm::map_to_vector(attention.forall.getInductionVars(),
                           [&](Value iv) { return values.lookup(iv); });
   if (!split)
     return place;
+  if (getRagged(attention.first.getQuery())) {
+    place.pop_back();
+    return place;
+  }
   FailureOr<Value> batches = getExtent(kLoopB);
   if (failed(batches))
     return failure();
@@ -352,7 +357,7 @@ LogicalResult ForwardKernelBuilder::build(StringRef name) {
            << ", got " << attention.schedule;
   if (failed(takeTiles()))
     return failure();
-  takeOwnSequences();
+  takeSequences();
   if (attention.onlyBelow)
     exitUnlessNeeded();
   if (failed(convertBlock(*attention.forall.getBody())))

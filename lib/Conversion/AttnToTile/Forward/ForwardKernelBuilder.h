@@ -30,7 +30,10 @@ private:
   mlir::FailureOr<mlir::Value> takeSplit(mlir::Value number);
   void mapTile(mlir::Value tile, mlir::Value head, mlir::Value batch);
   void exitUnlessNeeded();
-  void takeOwnSequences();
+  void takeSequences();
+  void takePartials(mlir::Value packed, mlir::Value first, mlir::Value rows);
+  mlir::Value takeSequence(mlir::Value packed, mlir::Value first,
+                           mlir::Value rows);
   void exitBehind(mlir::Value rows);
   template <typename OpTy>
   mlir::Value create(mlir::Value a, mlir::Value b) {

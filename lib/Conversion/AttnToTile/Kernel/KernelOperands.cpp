@@ -218,13 +218,20 @@ static LogicalResult addOutputs(TiledAttention &attention) {
   return success();
 }
 
-/// The workspace of a stack of states, as the kernels see it.
-static WorkspaceView getPartialView(StringRef name, Value stack) {
+/// The workspace of a stack of states, as the kernels see it; of sequences
+/// behind each other one split is behind another.
+static WorkspaceView getPartialView(StringRef name, Value stack,
+                                    bool isPacked) {
   auto type = cast<RankedTensorType>(stack.getType());
   SmallVector<int64_t> shape(type.getShape().drop_front());
-  shape[kBatch] = type.isDynamicDim(0) || type.isDynamicDim(1)
-                      ? ShapedType::kDynamic
-                      : type.getDimSize(0) * type.getDimSize(1);
+  if (isPacked && shape.size() > kHeadDim)
+    shape = {ShapedType::kDynamic, shape[kHead], shape[kHeadDim]};
+  else if (isPacked)
+    shape = {shape[kHead], ShapedType::kDynamic};
+  else
+    shape[kBatch] = type.isDynamicDim(0) || type.isDynamicDim(1)
+                        ? ShapedType::kDynamic
+                        : type.getDimSize(0) * type.getDimSize(1);
   return {name.str(), tile::GlobalType::get(type.getContext(), shape,
                                             type.getElementType())};
 }
@@ -244,15 +251,21 @@ static void findKeyNest(TiledAttention &attention) {
   if (!attention.combine)
     return;
   attention.forall = getPartialNest(attention.combine);
-  if (!attention.forall)
+}
+
+/// Adds the workspaces of the states of splits.
+static void addPartials(TiledAttention &attention) {
+  if (!attention.combine)
     return;
+  OnlineAttentionOp step = attention.first;
+  bool isPacked = static_cast<bool>(getRagged(step.getQuery()));
   SmallVector<std::string> names = {"partial_output"};
   for (const RowValue &row :
        attention.combine.getNormalization().getRowValues())
     names.push_back(("partial_" + row.name).str());
   for (auto [name, stack] :
        llvm::zip_equal(names, attention.forall.getResults()))
-    attention.partials.push_back(getPartialView(name, stack));
+    attention.partials.push_back(getPartialView(name, stack, isPacked));
 }
 
 /// The nest that ends in `end`, without operands.
@@ -270,6 +283,7 @@ static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
       failed(checkNest(attention.first, attention.forall,
                        attention.combine ? 4 : 3)))
     return failure();
+  addPartials(attention);
   attention.schedule = attention.first.getScheduleAttr();
   attention.scale = attention.first.getScaleValue();
   if (!attention.schedule || !attention.schedule.isComplete())

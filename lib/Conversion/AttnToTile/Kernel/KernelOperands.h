@@ -67,7 +67,9 @@ struct TiledAttention {
   /// is behind it, not in the scf.forall. Null if it does not.
   CombineOp combine;
   /// The workspaces of the states: acc [splits * B, Hq, M, Dv], row values
-  /// [splits * B, Hq, M], the batches of one split behind those of another.
+  /// [splits * B, Hq, M], the batches of one split behind those of another; of
+  /// sequences behind each other [splits * rows, Hq, Dv] and [Hq, splits *
+  /// rows].
   llvm::SmallVector<WorkspaceView> partials;
   /// Where a plan has the splits in the order in which persistent CTAs take
   /// them (Worklist.h); none if each CTA has one.

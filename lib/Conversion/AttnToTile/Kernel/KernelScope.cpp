@@ -135,8 +135,8 @@ FailureOr<Value> KernelScope::materialize(Value value) {
 SmallVector<Value> KernelScope::getIndices(Value number, Value tensor,
                                            int64_t rank) {
   Location loc = attention.getLoc();
-  SmallVector<Value> sizes = llvm::map_to_vector(
-      llvm::seq(rank), [&](int64_t dim) -> Value {
+  SmallVector<Value> sizes =
+      llvm::map_to_vector(llvm::seq(rank), [&](int64_t dim) -> Value {
         return tile::DimOp::create(builder, loc, tensor, dim);
       });
   return getIndices(number, sizes);
@@ -217,43 +217,15 @@ FailureOr<Value> KernelScope::getExtent(unsigned loop) {
   return constant(*getConstantIntValue(size));
 }
 
-void KernelScope::takeSequences(Value batch,
-                                function_ref<void(Value)> leave) {
+Value KernelScope::readOffset(Value offsets, Value number) {
   Location loc = attention.getLoc();
-  auto readOffset = [&](Value offsets, Value at) -> Value {
-    auto type = cast<tile::GlobalType>(offsets.getType()).getElementType();
-    at = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), at);
-    Value entry =
-        tile::ExtractOp::create(builder, loc, type, offsets, ValueRange{at});
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      entry);
-  };
-  for (const KernelOperand &operand : attention.operands) {
-    if (!operand.offsets)
-      continue;
-    Value packed = values.lookup(operand.tensor);
-    Value offsets = values.lookup(operand.offsets);
-    auto type = cast<tile::GlobalType>(packed.getType());
-    Value all = tile::DimOp::create(builder, loc, packed,
-                                    tile::SequenceOp::getRowDim(type));
-    Value first = arith::MaxSIOp::create(
-        builder, loc, readOffset(offsets, batch), constant(0));
-    Value next = arith::AddIOp::create(builder, loc, batch, constant(1));
-    Value end = readOffset(offsets, next);
-    end = arith::MinSIOp::create(builder, loc, end, all);
-    Value rows = arith::SubIOp::create(builder, loc, end, first);
-    int64_t room =
-        cast<ShapedType>(operand.batches.getType()).getDimSize(kSequence);
-    if (!ShapedType::isDynamic(room))
-      rows = arith::MinSIOp::create(builder, loc, rows, constant(room));
-    values.map(operand.batches,
-               tile::SequenceOp::create(builder, loc,
-                                        tile::SequenceOp::getViewType(type),
-                                        packed, first, rows)
-                   .getResult());
-    if (operand.name == "query")
-      leave(rows);
-  }
+  auto type = cast<tile::GlobalType>(offsets.getType()).getElementType();
+  Value at =
+      arith::IndexCastOp::create(builder, loc, builder.getI64Type(), number);
+  Value offset =
+      tile::ExtractOp::create(builder, loc, type, offsets, ValueRange{at});
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                    offset);
 }
 
 FailureOr<PlannedSplits> KernelScope::getPlannedSplits(Value batch) {

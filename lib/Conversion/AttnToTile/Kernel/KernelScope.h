@@ -89,11 +89,8 @@ protected:
   mlir::Value constant(int64_t value);
   /// The batches, heads or rows of the problem, or the splits of the keys.
   mlir::FailureOr<mlir::Value> getExtent(unsigned loop);
-  /// Makes the sequence of `batch` of each operand that has several; calls
-  /// `leave` with the rows of the query's when they are known. Offsets that do
-  /// not ascend, or lead out of the tensor, give fewer rows.
-  void takeSequences(mlir::Value batch,
-                     llvm::function_ref<void(mlir::Value)> leave);
+  /// Where sequence `number` begins among those behind each other.
+  mlir::Value readOffset(mlir::Value offsets, mlir::Value number);
   /// What a plan of the splits makes of the length of a batch.
   mlir::FailureOr<PlannedSplits> getPlannedSplits(mlir::Value batch);
   mlir::Value getBlockId(mlir::gpu::Dimension dimension);

@@ -87,6 +87,10 @@ public:
   /// The size of an operand's dimension; of the key, also where it is the query
   /// and no operand of its own.
   Size dim(llvm::StringRef operand, int64_t dim);
+  /// The rows of all sequences of an operand that has them behind each other.
+  Size getPackedRows(llvm::StringRef operand) {
+    return getSizeOf(getOperand(operand), /*dim=*/0);
+  }
   /// The heads of the keys as the attention sees them: by a map, one for each
   /// query head.
   Size getKeyHeads();

@@ -384,11 +384,8 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
   if (readsByRow(op) && target.kind == TargetKind::Gpu)
     features.smallCache = false;
   // A CTA has rows of one sequence, and writes them where they are packed.
-  if (getRagged(op.getQuery()) && target.kind == TargetKind::Gpu) {
+  if (getRagged(op.getQuery()) && target.kind == TargetKind::Gpu)
     features.smallCache = false;
-    // States of splits have room for the longest sequence of each batch.
-    features.splitKv &= !op.getQuery().getType().isDynamicDim(kSequence);
-  }
   // Positions in a caller's lists are no positions of keys.
   if (op.hasMaskMod() && !op.getMaskMod().getOps<BlockListedOp>().empty())
     features.fixedSplits = false;
