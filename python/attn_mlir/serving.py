@@ -121,23 +121,30 @@ class BatchPrefill(BatchPaged):
     def plan(
         self, qo_indptr: Any, indptr: Any, indices: Any, last_page_len: Any, num_qo_heads: int, num_kv_heads: int, head_dim: int, page_size: int,
         *, causal: Causal = False, window_left: int = -1, logits_soft_cap: Optional[float] = None, sm_scale: Optional[float] = None,
+        fixed_split_size: Optional[int] = None, disable_split_kv: bool = False,
     ):  # fmt: skip
         """As that of BatchDecode; the rows of sequence b are [qo_indptr[b], qo_indptr[b + 1]), and causal masks align its ends."""
         self.plan_pages(indptr, indices, last_page_len, (num_qo_heads, num_kv_heads, head_dim, page_size), window_left, logits_soft_cap, sm_scale)
         self.offsets, self.causal = integers(qo_indptr, "qo_indptr"), causal
+        self.fixed_split_size, self.disable_split_kv = fixed_split_size, disable_split_kv
         if len(self.offsets) != len(self.lengths) + 1:
             raise BindingError(f"qo_indptr: expected {len(self.lengths) + 1} offsets, as indptr has, got {len(self.offsets)}")
         check_ascending("qo_indptr", self.offsets, None)
 
-    def run(self, q: Any, paged_kv_cache: Any, *, k_scale: Any = None, v_scale: Any = None, sinks: Any = None, return_lse: bool = False, **options: Any) -> Any:
-        """Output [rows, Hq, Dv] of q [rows, Hq, D]; or (output, lse) with lse [Hq, rows], natural. The others are as of BatchDecode."""
+    def run(
+        self, q: Any, paged_kv_cache: Any, *, q_scale: Any = None, k_scale: Any = None, v_scale: Any = None, sinks: Any = None, return_lse: bool = False,
+        **options: Any,
+    ) -> Any:  # fmt: skip
+        """Output [rows, Hq, Dv] of q [rows, Hq, D]; or (output, lse) with lse [Hq, rows], natural. q_scale: of a q of 8 bits. The others are as of
+        BatchDecode."""
         pools = self.arrays(q, paged_kv_cache)
         table, lengths, offsets = self.place(q, [*self.entries(), ("offsets", (len(self.offsets),), self.offsets)])
         most = max((end - begin for begin, end in zip(self.offsets, self.offsets[1:])), default=0)
         window = None if self.window_left < 0 else (self.window_left, 0 if self.causal else FAR)
         return prefill(
             q, *pools, table, lengths, offsets, max(most, 1), causal=self.causal, window=window, sink=sinks, soft_cap=self.soft_cap, scale=self.scale,
-            k_scale=k_scale, v_scale=v_scale, return_lse=return_lse, **options,
+            q_scale=q_scale, k_scale=k_scale, v_scale=v_scale, return_lse=return_lse, fixed_split_size=self.fixed_split_size,
+            disable_split_kv=self.disable_split_kv, **options,
         )  # fmt: skip
 
 

@@ -109,6 +109,13 @@ class Serving(unittest.TestCase):
         layer.plan(*INTS, HEADS, KEY_HEADS, DIM, PAGE, fixed_split_size=1)
         with self.assertRaisesRegex(attn_mlir.CompileError, "expected split_keys a positive multiple of 16, got 6"):
             layer.run(self.q[:4], self.cache, **DEVICES[1])
+        # Several rows of a sequence, and the same with its bits whatever is beside it.
+        offsets = np.array([0, 3, 5, 11, 19], np.int32)
+        whole = [expected(self.q[a:b], *(sequence(self.cache[:, i], n) for i in range(2)), b - a, -1, True)[0] for n, (a, b) in enumerate(zip(offsets, offsets[1:]))]
+        for where in DEVICES[1:]:
+            layer = BatchPrefill()
+            layer.plan(offsets, *INTS, HEADS, KEY_HEADS, DIM, PAGE, causal=True, fixed_split_size=8)
+            self.close(layer.run(self.q, self.cache, **where), np.concatenate(whole))
 
     def test_wrong(self):
         def plan(indptr=INDPTR, indices=INDICES, last=LAST, **options):
