@@ -39,7 +39,8 @@ void Specializer::copyOuter(Value round, IRMapping &mapping) {
     LoadOp load = channel.load;
     SmallVector<Value> place = getMappedIndices(
         builder, load.getSource(), lookup(load.getIndices(), mapping));
-    CopyTmaOp::create(builder, loc, channel.map, place, /*pages=*/ValueRange(), to.ring, to.full, constant(0),
+    CopyTmaOp::create(builder, loc, channel.map, place, /*pages=*/ValueRange(),
+                      to.ring, to.full, constant(0),
                       /*evict_first=*/true, /*evict_last=*/false, /*ctas=*/1);
   }
 }
