@@ -230,8 +230,10 @@ private:
       if (product == 1 && !op.getAccumulate())
         block.add("mov.pred adds, -1");
       std::string from = isStored ? "[" + left[product] + "]" : left[product];
-      block.add("tcgen05.mma.cta_group::1.kind::" + kind + " " + to + ", " +
-                from + ", " + right[product] + ", " + descriptor + ", adds");
+      block.add((Twine("tcgen05.mma.cta_group::1.kind::") + kind + " " + to +
+                 ", " + from + ", " + right[product] + ", " + descriptor +
+                 ", adds")
+                    .str());
     }
     if (op.getBarrier()) {
       Value barrier = LLVM::PtrToIntOp::create(
