@@ -7,7 +7,7 @@ import dataclasses
 import functools
 from typing import Any, Mapping, Optional, Sequence
 
-from .arrays import ArrayView, view_of
+from .arrays import ArrayView, vector_like, view_of
 from .cache import Cache
 from .checks import BYTES, DESCALES, FLOAT8, FLOATS, Causal, Window, check_descales, check_no_gradients, check_options
 from .cpu import DirectKernel
@@ -96,13 +96,15 @@ def prefill(
     Arguments:
       query: [rows, Hq, D]: the last rows of each sequence, whose keys and values the cache has already (`append`).
       k_pool, v_pool, k_scale, v_scale, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
-      q_scale: of a query of 8 bits beside pools of its type, as k_scale. With it those that are None are 1.
+      q_scale: of a query of 8 bits beside pools of its type, as k_scale. One that is None beside others is 1.
       fixed_split_size, disable_split_kv: as of `decode`.
       invariance: as of `decode`; the bits do not depend on max_seqlen_q then.
       cu_seqlens_q, max_seqlen_q and the others: as of `varlen`.
 
     Returns what `varlen` does.
     """
+    if q_scale is None and (k_scale is not None or v_scale is not None) and view_of(query, "query").dtype in FLOAT8:
+        q_scale = 1.0
     more = {"query_offsets": cu_seqlens_q, "key_table": table, "key_lengths": lengths, **cache_scales(query, k_scale, v_scale, q_scale)}
     return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache, invariance, fixed_split_size, disable_split_kv)  # fmt: skip
 
@@ -133,7 +135,7 @@ def flash_attn_varlen_func(
 
     With return_attn_probs (output, softmax_lse, None) are returned: there are no probabilities. Dropout, alibi_slopes and block_table (see
     `prefill`) are errors; `deterministic` is so in any case; max_seqlen_k is not needed. `options` are those of `varlen` alone: target,
-    device, out, cache, allow_tf32. With q_descale, k_descale and v_descale (FlashAttention-3), arrays [1] or [B, Hkv], inputs have 8 bits.
+    device, out, cache, allow_tf32. With q_descale, k_descale or v_descale (FlashAttention-3), arrays [1] or [B, Hkv], inputs have 8 bits; one that is None beside others is 1.
     """
     for name, given in (("dropout_p", dropout_p != 0), ("alibi_slopes", alibi_slopes is not None), ("block_table", block_table is not None)):
         if given:
@@ -142,13 +144,23 @@ def flash_attn_varlen_func(
     left, right = window_size
     far = 1 << 30
     window = None if (left, right) == (-1, -1) else (far if left < 0 else left, far if right < 0 else right)
-    descales = [x for x in (q_descale, k_descale, v_descale) if x is not None]
-    options.update(descale=descales or None)
+    options.update(descale=descales_of(q, q_descale, k_descale, v_descale))
     result = varlen(
         q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, causal=causal, window=window, soft_cap=softcap or None, scale=softmax_scale,
         return_lse=return_attn_probs, **options,
     )  # fmt: skip
     return (*result, None) if return_attn_probs else result
+
+
+def descales_of(query: Any, q_descale: Any, *of_cache: Any) -> Optional[list[Any]]:
+    """The `descale` of inputs whose descales are given by name, None for 1; that of the query is of one of 8 bits."""
+    if q_descale is None and all(x is None for x in of_cache):
+        return None
+    dtype = view_of(query, "query").dtype
+    if dtype not in FLOAT8 and q_descale is not None:
+        raise BindingError(f"expected no q_descale beside a query of {dtype}, got one")
+    given = [q_descale, *of_cache] if dtype in FLOAT8 else of_cache
+    return [vector_like(query, 1.0) if x is None else x for x in given]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -73,28 +73,30 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
     program.addKernel(name, rowTiles, heads, batches * splits);
 }
 
-/// The states of splits, and the kernel that combines them.
+/// The states of splits, and the kernel that combines them: [splits * B, Hq, M]
+/// (KernelOperands.h), or of sequences behind each other their rows.
 static void addSplits(LaunchProgram &program, const TiledAttention &attention,
                       StringRef name) {
+  OnlineAttentionOp step = attention.first;
+  bool isPacked = static_cast<bool>(getRagged(step.getQuery()));
   Size splits = program.getSplits(attention);
   Size heads = program.dim("query", kHead);
-  Size columns = program.constant(AttentionDims::get(attention.first).valueDim);
-  Size rows = program.getProduct("query", 3);
-  OnlineAttentionOp step = attention.first;
-  if (getRagged(step.getQuery())) {
-    Size packed = program.getPackedRows("query");
-    rows = packed * heads;
-    for (const WorkspaceView &view : attention.partials)
-      if (view.type.getRank() == 3)
-        program.addWorkspace(view, {packed * splits, heads, columns});
-      else
-        program.addWorkspace(view, {heads, packed * splits});
-  } else {
-    Size sizes[] = {program.dim("query", kBatch) * splits, heads,
-                    program.dim("query", kSequence), columns};
-    for (const WorkspaceView &view : attention.partials)
-      program.addWorkspace(view,
-                           ArrayRef(sizes).take_front(view.type.getRank()));
+  Size columns = program.constant(AttentionDims::get(step).valueDim);
+  Size batches =
+      isPacked ? program.getPackedRows("query") : program.dim("query", kBatch);
+  SmallVector<Size> rowSizes = {batches * splits, heads};
+  Size rows = batches * heads;
+  if (!isPacked) {
+    rowSizes.push_back(program.dim("query", kSequence));
+    rows = rows * rowSizes.back();
+  }
+  for (const WorkspaceView &view : attention.partials) {
+    SmallVector<Size> sizes(rowSizes);
+    if (view.name == "partial_output")
+      sizes.push_back(columns);
+    else if (isPacked)
+      std::swap(sizes[0], sizes[1]);
+    program.addWorkspace(view, sizes);
   }
   addKernel(program, attention, name);
   program.addKernel(getCombineName(name), rows.ceilDiv(kCombineWarps));

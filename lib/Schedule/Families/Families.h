@@ -48,8 +48,8 @@ void requireRange(std::vector<Violation> &violations, const char *name,
 /// What holds of warps with roles in every family: whole units of warps and
 /// rows, one producer warpgroup, Q in shared memory, keys of one instruction
 /// and stages to fill while others are read.
-void checkRoles(const Family &family, const Schedule &schedule,
-                std::vector<Violation> &violations);
+void checkRoles(const Family &family, const AttentionProblem &problem,
+                const Schedule &schedule, std::vector<Violation> &violations);
 /// Adds a violation if there are more computing units than the family has.
 void requireFewUnits(const Family &family, int64_t units,
                      std::vector<Violation> &violations);

@@ -91,9 +91,13 @@ void detail::requireRange(std::vector<Violation> &violations, const char *name,
                                        std::to_string(value)});
 }
 
-void detail::checkRoles(const Family &family, const Schedule &schedule,
+void detail::checkRoles(const Family &family, const AttentionProblem &problem,
+                        const Schedule &schedule,
                         std::vector<Violation> &violations) {
   const Family::Facts &facts = family.facts;
+  // P V sums over keys.
+  if (int64_t depth = Family::getDepth(problem.elementType); depth > 16)
+    requireMultiple(violations, "tile_n", schedule.tileN, depth);
   std::string mma = "mma=" + std::string(getName(facts.id));
   requireMultiple(violations, "tile_m", schedule.tileM, facts.unitRows);
   requireMultiple(violations, "warps", schedule.warps, facts.unitWarps);

@@ -64,10 +64,7 @@ static int64_t getTensorColumns(const Schedule &schedule, int64_t units) {
 void Tcgen05::checkMapping(const AttentionProblem &problem,
                            const Schedule &schedule,
                            std::vector<Violation> &violations) const {
-  // P V sums over keys.
-  if (int64_t depth = getDepth(problem.elementType); depth > 16)
-    requireMultiple(violations, "tile_n", schedule.tileN, depth);
-  checkRoles(*this, schedule, violations);
+  checkRoles(*this, problem, schedule, violations);
   requireValue(violations, "cluster_m", schedule.clusterM, 1,
                "with mma=tcgen05");
   if (schedule.turns != Turns::None)

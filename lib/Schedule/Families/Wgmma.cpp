@@ -72,10 +72,7 @@ public:
 void Wgmma::checkMapping(const AttentionProblem &problem,
                          const Schedule &schedule,
                          std::vector<Violation> &violations) const {
-  // P V sums over keys.
-  if (int64_t depth = getDepth(problem.elementType); depth > 16)
-    requireMultiple(violations, "tile_n", schedule.tileN, depth);
-  checkRoles(*this, schedule, violations);
+  checkRoles(*this, problem, schedule, violations);
   int64_t units = schedule.warps / facts.unitWarps;
   int64_t rowGroups = schedule.tileM / facts.unitRows;
   if (units != rowGroups && units != 2 * rowGroups)

@@ -135,7 +135,17 @@ def check_packed(descales):
         for b in range(2):
             expected = reference(q[b : b + 1, :, : rows[b]], k[b : b + 1, :, : keys[b]], v[b : b + 1, :, : keys[b]], [np.float32([x]) for x in (0.5, 1, 3)])
             check(f"{where} pages {b}", o[sum(rows[:b]) :][: rows[b]].transpose(1, 0, 2)[None], expected, 3e-2)
+        other = attn_mlir.prefill(pack(q, rows), *pools, table, np.int32(keys), offsets[0], rows[0], k_scale=0.5, v_scale=3.0, **where)
+        assert np.array_equal(o.view(np.uint16), other.view(np.uint16)), "expected the bits of the same product of descales"
     packed = [pack(x, n) for x, n in zip(arrays(E4M3), (rows, keys, keys))]
+    flash, two = attn_mlir.flash_attn_varlen_func, np.float32([2])
+    whole = flash(*packed, *offsets, rows[0], q_descale=two)
+    assert np.array_equal(whole.view(np.uint16), flash(*packed, *offsets, rows[0], k_descale=two).view(np.uint16)), "expected missing descales to be 1"
+    halves = [packed[0].astype(np.float16), *packed[1:]]
+    twice = flash(*halves, *offsets, rows[0], v_descale=two)
+    distance = np.abs(twice.astype(np.float64) - 2.0 * flash(*halves, *offsets, rows[0]).astype(np.float64))
+    assert distance.max() <= 2.0**-24, "expected twice the output, but for roundings of subnormal halves"
+    expect_error("expected no q_descale beside a query of f16, got one", lambda: flash(*halves, *offsets, rows[0], q_descale=two, k_descale=two))
     expect_error("expected descale to be three arrays, of query, key and value, got two", lambda: attn_mlir.varlen(*packed, *offsets, descale=descales[1:]))
     expect_error("expected one dtype of", lambda: attn_mlir.varlen(packed[0], packed[1].astype(E5M2), packed[2], *offsets))
     wide = packed[0].astype(np.float16)
