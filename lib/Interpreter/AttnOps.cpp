@@ -63,18 +63,18 @@ static LogicalResult evaluateAttention(Operation *op,
   if (attention.getSink())
     mods.options.sink =
         &sink.emplace(getOperand(attention.getSink(), environment));
-  std::vector<reference::Tensor> descales;
-  for (Value descale : attention.getDescales()) {
-    descales.push_back(getOperand(descale, environment));
-    if (failed(checkDescale(op, descales.back(), query, key)))
+  std::array<std::optional<reference::Tensor>, 3> descales;
+  const reference::Tensor **const targets[] = {&mods.options.queryDescale,
+                                               &mods.options.keyDescale,
+                                               &mods.options.valueDescale};
+  for (auto [operand, descale] : llvm::enumerate(descales)) {
+    Value given = attention.getDescaleOf(operand);
+    if (!given)
+      continue;
+    *targets[operand] = &descale.emplace(getOperand(given, environment));
+    if (failed(checkDescale(op, *descale, query, key)))
       return failure();
   }
-  if (!descales.empty()) {
-    mods.options.valueDescale = &descales.back();
-    mods.options.keyDescale = &descales[descales.size() - 2];
-  }
-  if (descales.size() == 3)
-    mods.options.queryDescale = &descales.front();
   mods.options.outputType = getResultType(attention.getOutput(), environment);
   bool isOracle = environment.precision == EvaluationPrecision::Float64;
   Result<reference::AttentionResult> result =

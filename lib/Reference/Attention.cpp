@@ -242,11 +242,13 @@ Result<AttentionResult> attention(const Tensor &query, const Tensor &key,
 Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
                                          const Tensor &value,
                                          const AttentionOptions &options) {
-  // Not that of the values, of which those of a cache may have fewer bits.
+  // Not that of the values, of which those of a cache may have fewer bits; but
+  // an integer is no weight.
+  ElementType own =
+      isInteger(query.getType()) ? value.getType() : query.getType();
   ElementType probabilityType =
-      getSizeBytes(query.getType()) <= 2 ? query.getType() : ElementType::F32;
-  Precision precision = {probabilityType,
-                         options.outputType.value_or(query.getType()),
+      getSizeBytes(own) <= 2 ? own : ElementType::F32;
+  Precision precision = {probabilityType, options.outputType.value_or(own),
                          ElementType::F32};
   if (options.tf32Products)
     return computeAttention<float>(

@@ -141,6 +141,37 @@ static Status checkProducts(const AttentionProblem &problem) {
   return {};
 }
 
+int64_t AttentionProblem::getKvRowBytes() const {
+  int64_t keyBytes = getSizeBytes(getKeyType());
+  return sharedKV ? getKvRowElements() * keyBytes
+                  : headDim * keyBytes + valueDim * getSizeBytes(getValueType());
+}
+
+/// Integers are queries and keys, beside values that are none.
+static Status checkTypes(const AttentionProblem &problem) {
+  auto [elementType, valueType] =
+      std::pair(problem.elementType, problem.valueType);
+  if (elementType != ElementType::I8) {
+    if (valueType)
+      return Error{"expected value=" + std::string(getName(*valueType)) +
+                   " beside dtype=i8, got dtype=" +
+                   std::string(getName(elementType))};
+  } else if (!valueType || isInteger(*valueType) ||
+             *valueType == ElementType::F64) {
+    return Error{"expected value one of f8E4M3FN, f8E5M2, f16, bf16, f32 beside "
+                 "dtype=i8, got " +
+                 (valueType ? "value=" + std::string(getName(*valueType))
+                            : std::string("none"))};
+  } else if (problem.pass == AttentionPass::Backward) {
+    return Error{"expected floats with pass=backward, got dtype=i8"};
+  }
+  for (ElementType type : {problem.getWeightType(), problem.outputType})
+    if (isInteger(type))
+      return Error{"expected a floating-point element type, got " +
+                   std::string(getName(type))};
+  return {};
+}
+
 Status AttentionProblem::verify() const {
   const std::pair<const char *, int64_t> sizes[] = {
       {"B", batch},    {"Hq", queryHeads}, {"Hkv", kvHeads}, {"M", queryLength},
@@ -157,10 +188,8 @@ Status AttentionProblem::verify() const {
     return Error{
         "expected Hkv that divides Hq = " + std::to_string(queryHeads) +
         ", got " + std::to_string(kvHeads)};
-  for (ElementType type : {elementType, outputType})
-    if (isInteger(type))
-      return Error{"expected a floating-point element type, got " +
-                   std::string(getName(type))};
+  if (Status status = checkTypes(*this); !status)
+    return status;
   if (cacheType &&
       (getSizeBytes(*cacheType) != 1 || getSizeBytes(elementType) == 1))
     return Error{"expected cache of 8 bits beside a dtype of more, got cache=" +
@@ -194,6 +223,11 @@ Status AttentionProblem::verify() const {
   return {};
 }
 
+static ElementType getDefaultOutputType(const AttentionProblem &problem) {
+  ElementType weights = problem.getWeightType();
+  return getSizeBytes(weights) == 1 ? ElementType::BF16 : weights;
+}
+
 std::string AttentionProblem::print() const {
   std::string text =
       "B=" + std::to_string(batch) + " Hq=" + std::to_string(queryHeads) +
@@ -203,14 +237,13 @@ std::string AttentionProblem::print() const {
       " dtype=" + std::string(getName(elementType)) + " mask=" + mask.print();
   if (cacheType)
     text += " cache=" + std::string(getName(*cacheType));
+  if (valueType)
+    text += " value=" + std::string(getName(*valueType));
   if (keyPage)
     text += " key_page=" + std::to_string(keyPage);
   if (valuePage)
     text += " value_page=" + std::to_string(valuePage);
-  bool isDefault =
-      outputType ==
-      (getSizeBytes(elementType) == 1 ? ElementType::BF16 : elementType);
-  if (!isDefault)
+  if (outputType != getDefaultOutputType(*this))
     text += " out=" + std::string(getName(outputType));
   if (pass == AttentionPass::Backward)
     text += " pass=backward";
@@ -314,6 +347,10 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
        [&](const KeyValue &f) {
          return setElementType(problem.cacheType.emplace(), f);
        }},
+      {"value",
+       [&](const KeyValue &f) {
+         return setElementType(problem.valueType.emplace(), f);
+       }},
       {"key_page", size(problem.keyPage)},
       {"value_page", size(problem.valuePage)},
       {"out",
@@ -344,9 +381,7 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
   problem.queryHeads = heads.value_or(1);
   problem.kvHeads = kvHeads.value_or(problem.queryHeads);
   problem.valueDim = valueDim.value_or(problem.headDim);
-  bool isByte = getSizeBytes(problem.elementType) == 1;
-  problem.outputType =
-      outputType.value_or(isByte ? ElementType::BF16 : problem.elementType);
+  problem.outputType = outputType.value_or(getDefaultOutputType(problem));
   if (Status status = problem.verify(); !status)
     return Error{status.error()};
   return problem;

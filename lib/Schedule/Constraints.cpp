@@ -35,8 +35,10 @@ public:
     checkHeadDims();
     checkKind();
     checkClusters();
-    checkPages("key_page", problem.keyPage, schedule.tileD);
-    checkPages("value_page", problem.valuePage, schedule.tileDv);
+    checkPages("key_page", problem.keyPage, schedule.tileD,
+               problem.getKeyType());
+    checkPages("value_page", problem.valuePage, schedule.tileDv,
+               problem.getValueType());
     checkFeatures();
     if (violations.empty() && schedule.mma != MmaFamily::None) {
       family.checkMapping(problem, schedule, violations);
@@ -81,7 +83,8 @@ private:
   void checkPromotion();
   void checkSharedStream();
   void checkClusters();
-  void checkPages(const std::string &name, int64_t page, int64_t columns);
+  void checkPages(const std::string &name, int64_t page, int64_t columns,
+                  ElementType type);
   void checkWholeGroups();
   void checkFeatures();
   void checkResources();
@@ -275,11 +278,11 @@ void Checker::checkPlan() {
 /// to 8 bits, and grow by as much as the maximum may lag behind: what is larger
 /// than the type would be cut off in the products, but not in the sums.
 void Checker::checkRange() {
-  int64_t most = getMostRescaleThreshold(problem.elementType);
+  int64_t most = getMostRescaleThreshold(problem.getWeightType());
   if (schedule.rescaleThreshold > most)
     reject("fp8-range",
            "expected rescale_threshold of at most " + std::to_string(most) +
-               " with weights of " + std::string(getName(problem.elementType)) +
+               " with weights of " + std::string(getName(problem.getWeightType())) +
                ", got " + std::to_string(schedule.rescaleThreshold));
 }
 
@@ -288,9 +291,9 @@ void Checker::checkRange() {
 void Checker::checkPromotion() {
   if (!schedule.promote)
     return;
-  if (getSizeBytes(problem.elementType) != 1)
+  if (getSizeBytes(problem.getWeightType()) != 1)
     reject("promote", "expected promote=0 with products of " +
-                          std::string(getName(problem.elementType)) +
+                          std::string(getName(problem.getWeightType())) +
                           ", whose sums drop no bits, got 1");
   else if (target.kind == TargetKind::Cpu ||
            schedule.kind == ScheduleKind::SmallCache)
@@ -396,7 +399,7 @@ bool fitsPages(int64_t tileN, int64_t page) {
 static constexpr int64_t kMostBoxes = 16;
 
 void Checker::checkPages(const std::string &name, int64_t page,
-                         int64_t columns) {
+                         int64_t columns, ElementType type) {
   if (!family.hasRoles() || page == 0)
     return;
   std::string got = ", got tile_n=" + std::to_string(schedule.tileN) + " and " +
@@ -405,7 +408,7 @@ void Checker::checkPages(const std::string &name, int64_t page,
     return reject("pages", "expected tile_n of up to 8 pages or a part of one, "
                            "and " +
                                name + " to be a multiple of 8" + got);
-  int64_t panels = ceilDiv(columns * getSizeBytes(problem.elementType), 128);
+  int64_t panels = ceilDiv(columns * getSizeBytes(type), 128);
   int64_t boxes = std::max<int64_t>(schedule.tileN / page, 1) * panels;
   if (boxes > kMostBoxes)
     reject("pages", "expected a tile of at most " + std::to_string(kMostBoxes) +

@@ -41,7 +41,8 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   bool hasMask = problem.mask.isBand() || problem.mask.density < 1;
   features.uniformRows = !hasMask;
   // Nor do CTAs share tiles that each transposes for itself.
-  features.clusters = !hasMask && !isByte;
+  features.clusters =
+      !hasMask && getSizeBytes(problem.getWeightType()) != 1;
   return features;
 }
 

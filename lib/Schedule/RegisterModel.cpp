@@ -49,7 +49,7 @@ static int64_t getLongestRow(const AttentionProblem &problem) {
 
 bool dropsBits(const AttentionProblem &problem, MmaFamily family,
                const TargetInfo &target) {
-  return getFamily(family).getSumBits(problem.elementType, target) > 0 &&
+  return getFamily(family).getSumBits(problem.getWeightType(), target) > 0 &&
          getLongestRow(problem) > kMostUnpromoted;
 }
 

@@ -273,9 +273,9 @@ std::vector<int64_t> Space::getChunks(const Schedule &schedule) const {
 /// 8-bit weights lose a binade by it (`getWeightOffset`), which only pays where
 /// the output stays in tensor memory.
 int64_t Space::getRescaleThreshold(const Schedule &schedule) const {
-  int64_t most = getMostRescaleThreshold(problem.elementType);
-  bool isFree = getWeightOffset(problem.elementType, most) ==
-                getWeightOffset(problem.elementType, 0);
+  int64_t most = getMostRescaleThreshold(problem.getWeightType());
+  bool isFree = getWeightOffset(problem.getWeightType(), most) ==
+                getWeightOffset(problem.getWeightType(), 0);
   if (!problem.hasSoftmax() ||
       !(isFree || getFamily(schedule.mma).facts.tensorColumns))
     return 0;
@@ -328,7 +328,7 @@ std::vector<Schedule> Space::takeLargeCache() {
   expandRows(/*fewestWarps=*/1);
   std::vector<int64_t> keyTiles = family.getKeyTiles();
   // P V sums over keys.
-  if (int64_t depth = Family::getDepth(problem.elementType); isGpu)
+  if (int64_t depth = Family::getDepth(problem.getWeightType()); isGpu)
     keyTiles.erase(
         std::remove_if(keyTiles.begin(), keyTiles.end(),
                        [&](int64_t keys) { return keys % depth != 0; }),

@@ -46,12 +46,13 @@ static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
   int64_t tileRows = schedule.stages * schedule.tileN;
   use.key = tileRows * keyColumns * elementBytes;
   if (!problem.sharedKV)
-    use.value = tileRows * schedule.tileDv * elementBytes;
+    use.value =
+        tileRows * schedule.tileDv * getSizeBytes(problem.getValueType());
 
   if (const Family &family = getFamily(schedule.mma); family.hasRoles()) {
     use.barriers = 1024;
     // 8-bit values on their way into the order in which they are multiplied.
-    if (family.transposesValue(problem.elementType))
+    if (family.transposesValue(problem.getWeightType()))
       use.value += kTransposeStages * schedule.tileN * schedule.tileDv;
     int64_t tileScores = schedule.tileM * schedule.tileN;
     if (getWarpgroupsPerRow(schedule) > 1 || schedule.clusterD > 1)
@@ -99,7 +100,8 @@ static SharedMemoryUse getCpuUse(const AttentionProblem &problem,
   SharedMemoryUse use;
   use.query = schedule.tileM * schedule.tileD * elementBytes;
   use.key = schedule.tileN * schedule.tileD * elementBytes;
-  use.value = schedule.tileN * schedule.tileDv * elementBytes;
+  use.value =
+      schedule.tileN * schedule.tileDv * getSizeBytes(problem.getValueType());
   use.scores = 4 * schedule.tileM * (schedule.tileN + schedule.tileDv + 2);
   use.total = use.query + use.key + use.value + use.scores;
   return use;

@@ -67,6 +67,7 @@ struct PhaseWork {
   double ctas = 1; ///< of all launches
   double launches = 1;
   double flops = 0;
+  double products = 0; ///< the same, by the time that they take
   double exponentials = 0;
   double instructions = 0;      ///< lanes, besides exponentials
   double sharedMemoryBytes = 0; ///< in and out, all SMs
@@ -149,8 +150,9 @@ private:
   double sms, clocksPerSecond, residentCtas;
   double tileM, tileN, headDim, valueDim, dvSlices, keyTiles;
   double chunks = 1; ///< launches of each small-cache phase
-  double elementBytes, keyBytes, scoreBytes;
-  double mmaRate;
+  double elementBytes, keyBytes, valueBytes, scoreBytes;
+  /// Of products with V; those with K take `keyShare` of their time.
+  double mmaRate, keyShare;
   /// Warps (warpgroups) that read a B operand from shared memory on their own,
   /// the rows of each, and its share of the SM's units.
   double readers, readerRows, unitShare;
@@ -178,9 +180,11 @@ TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
       keyTiles(static_cast<double>(work.keyTiles)),
       elementBytes(static_cast<double>(getSizeBytes(problem.elementType))),
       keyBytes(static_cast<double>(getSizeBytes(problem.getKeyType()))),
+      valueBytes(static_cast<double>(getSizeBytes(problem.getValueType()))),
       scoreBytes(static_cast<double>(
           getElementBytes(problem, schedule, Operand::Scores))),
-      mmaRate(family.getRate(problem.elementType, target)) {
+      mmaRate(family.getRate(problem.getWeightType(), target)),
+      keyShare(mmaRate / family.getRate(problem.elementType, target)) {
   readers = static_cast<double>(schedule.warps / family.facts.unitWarps);
   // A warp alone takes as many rows as there are.
   readerRows = family.hasRoles() ? static_cast<double>(family.facts.unitRows)
@@ -191,7 +195,7 @@ TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
         ceilDiv(work.rowTiles * schedule.tileM, schedule.chunkRows));
   exp2OnFma = static_cast<double>(schedule.exp2OnFma) / 16;
   smBytesPerClock = target.l2GBps * 1e9 / clocksPerSecond / sms;
-  transposesV = family.transposesValue(problem.elementType);
+  transposesV = family.transposesValue(problem.getWeightType());
 }
 
 //===----------------------------------------------------------------------===//
@@ -208,13 +212,14 @@ double TimeModel::getProductClocks(double depth) const {
 /// In which a producer starts the boxes of a tile in pages: of each of them,
 /// one of each panel of 128 bytes.
 double TimeModel::getPageClocks() const {
-  auto count = [&](int64_t page, int64_t columns) {
+  auto count = [&](int64_t page, int64_t columns, double bytes) {
     double boxes = page ? std::max(tileN / static_cast<double>(page), 1.0) : 0;
-    return boxes * std::ceil(static_cast<double>(columns) * keyBytes / 128);
+    return boxes * std::ceil(static_cast<double>(columns) * bytes / 128);
   };
   return family.hasRoles()
-             ? kPageClocks * (count(problem.keyPage, schedule.tileD) +
-                              count(problem.valuePage, schedule.tileDv))
+             ? kPageClocks *
+                   (count(problem.keyPage, schedule.tileD, keyBytes) +
+                    count(problem.valuePage, schedule.tileDv, valueBytes))
              : 0;
 }
 
@@ -253,14 +258,16 @@ double TimeModel::getBytes(Operand operand, bool reads, bool writes) const {
 
 /// Large cache and split-KV: products and softmax in one loop over key tiles.
 PhaseWork TimeModel::getOnePass() const {
-  double columns =
-      static_cast<double>(schedule.tileD + schedule.tileDv); // of a CTA
+  double keyColumns = static_cast<double>(schedule.tileD), // of a CTA
+      valueColumns = static_cast<double>(schedule.tileDv);
   double ctaTiles =
       keyTiles * dvSlices * static_cast<double>(schedule.clusterD);
-  double tileBytes = tileN * columns * keyBytes; // as products read them
+  // As products read them.
+  double tileBytes =
+      tileN * (keyColumns * keyBytes + valueColumns * valueBytes);
   double loadedBytes = tileBytes;
   if (problem.sharedKV)
-    loadedBytes = tileN * static_cast<double>(schedule.tileD) * keyBytes;
+    loadedBytes = tileN * keyColumns * keyBytes;
   double queryBytes =
       schedule.queryInRegisters
           ? 0
@@ -268,6 +275,8 @@ PhaseWork TimeModel::getOnePass() const {
   PhaseWork phase;
   phase.ctas = static_cast<double>(cost.ctas);
   phase.flops = 2 * work.scores * (dvSlices * headDim + valueDim);
+  phase.products =
+      2 * work.scores * (dvSlices * headDim * keyShare + valueDim);
   phase.exponentials = work.scores * dvSlices * getExponentials();
   bool keepsOutput = family.keepsOutput(problem, schedule);
   double rescaling =
@@ -279,15 +288,14 @@ PhaseWork TimeModel::getOnePass() const {
   phase.sharedMemoryBytes =
       ctaTiles * (loadedBytes + readers * tileBytes + queryBytes);
   if (transposesV)
-    phase.sharedMemoryBytes += ctaTiles * 2 * tileN *
-                               static_cast<double>(schedule.tileDv) *
-                               elementBytes;
+    phase.sharedMemoryBytes +=
+        ctaTiles * 2 * tileN * valueColumns * valueBytes;
   // S in f32, P in the type of V, and what V adds to the output in f32: O once,
   // or in registers the product of each tile.
   if (family.facts.tensorColumns)
-    phase.tensorMemoryBytes = ctaTiles * tileM * tileN * (4 + elementBytes) +
-                              (keepsOutput ? phase.ctas : ctaTiles) * tileM *
-                                  static_cast<double>(schedule.tileDv) * 4;
+    phase.tensorMemoryBytes =
+        ctaTiles * tileM * tileN * (4 + valueBytes) +
+        (keepsOutput ? phase.ctas : ctaTiles) * tileM * valueColumns * 4;
   phase.l2Bytes = static_cast<double>(cost.getL2Bytes());
   if (hasQueryPass())
     phase.l2Bytes -= getQueryPass().l2Bytes;
@@ -297,7 +305,8 @@ PhaseWork TimeModel::getOnePass() const {
       work.scores * 6 * static_cast<double>(schedule.clusterD - 1);
 
   // Where warps have roles, products run beside the softmax of another tile.
-  double products = getProductClocks(columns), softmax = getSoftmaxClocks();
+  double products = getProductClocks(keyColumns * keyShare + valueColumns),
+         softmax = getSoftmaxClocks();
   double chain =
       family.hasRoles() ? std::max(products, softmax) : products + softmax;
   chain = std::max(chain, getPageClocks());
@@ -357,6 +366,7 @@ PhaseWork TimeModel::getScorePhase() const {
   phase.ctas = static_cast<double>(cost.ctas);
   phase.launches = chunks;
   phase.flops = 2 * work.scores * headDim;
+  phase.products = phase.flops * keyShare;
   phase.exponentials = work.scores * getExponentials();
   phase.instructions = work.scores * getScoreInstructions();
   phase.sharedMemoryBytes =
@@ -385,7 +395,7 @@ PhaseWork TimeModel::getOutputPhase() const {
   PhaseWork phase;
   phase.ctas = static_cast<double>(work.rowTiles) * dvSlices;
   phase.launches = chunks;
-  phase.flops = 2 * work.scores * valueDim;
+  phase.flops = phase.products = 2 * work.scores * valueDim;
   phase.exponentials = takesExponentials ? work.scores * dvSlices : 0;
   // Rescaling of P by its tile's maximum, or the exponentials' arguments.
   phase.instructions = work.scores * dvSlices * (takesExponentials ? 2 : 0.5);
@@ -433,7 +443,7 @@ void TimeModel::addPhase(const PhaseWork &phase) {
   double perSm = getBusiestCtas(phase, sms) / phase.ctas;
   double smSeconds = perSm / clocksPerSecond;
   const std::pair<const char *, double> terms[] = {
-      {"mma", phase.flops / mmaRate * perSm * sms},
+      {"mma", phase.products / mmaRate * perSm * sms},
       {"exp", phase.exponentials / target.ex2PerClockPerSm * smSeconds},
       {"issue", phase.instructions / target.lanesPerClock * smSeconds},
       {"shared_memory",

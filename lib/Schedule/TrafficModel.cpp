@@ -148,12 +148,14 @@ int64_t getElementBytes(const AttentionProblem &problem,
                         const Schedule &schedule, Operand operand) {
   switch (operand) {
   case Operand::Key:
-  case Operand::Value:
     return getSizeBytes(problem.getKeyType());
+  case Operand::Value:
+    return getSizeBytes(problem.getValueType());
   case Operand::Query:
   case Operand::QueryRows:
-  case Operand::Bias:
     return getSizeBytes(problem.elementType);
+  case Operand::Bias:
+    return getSizeBytes(problem.getWeightType());
   case Operand::Output:
     return getSizeBytes(problem.outputType);
   case Operand::Captures:
@@ -197,8 +199,7 @@ static int64_t getDramBytes(const Cost &cost, const AttentionProblem &problem,
                             const TargetInfo &target) {
   int64_t elementBytes = getSizeBytes(problem.elementType);
   int64_t kvHeads = problem.getKvHeadCount();
-  int64_t kvBytes = problem.kvLength * problem.getKvRowElements() *
-                    getSizeBytes(problem.getKeyType());
+  int64_t kvBytes = problem.kvLength * problem.getKvRowBytes();
   int64_t rows = kvHeads * problem.getPackedRows();
   int64_t bytes = kvHeads * kvBytes + rows * problem.headDim * elementBytes +
                   rows * problem.valueDim *

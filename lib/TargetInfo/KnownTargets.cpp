@@ -51,6 +51,7 @@ static TargetInfo makeA100() {
   target.clockGHz = 1.41;
   target.l2Bytes = 40 * kMiB;
   target.f16TFlops = 312;
+  target.i8TOps = 624;
   target.tf32TFlops = 156;
   target.f32TFlops = 19.5;
   // [DS] A100 80 GB data sheet.
@@ -70,6 +71,7 @@ static TargetInfo makeRtx3090() {
   target.l2Bytes = 6 * kMiB;
   target.dramGBps = 936;
   target.f16TFlops = 71;
+  target.i8TOps = 284;
   target.tf32TFlops = 35.6;
   target.f32TFlops = 35.6;
   // assumed: 2.5 times DRAM.
@@ -92,6 +94,7 @@ static TargetInfo makeRtx4090() {
   target.dramGBps = 1008;
   target.f16TFlops = 165.2;
   target.f8TFlops = 330.3;
+  target.i8TOps = 660.6;
   target.f8SumBits = kShortSumBits;
   target.tf32TFlops = 82.6;
   target.f32TFlops = 82.6;
@@ -109,6 +112,7 @@ static TargetInfo makeHopper() {
   target.l2Bytes = 50 * kMiB;
   target.f16TFlops = 990;
   target.f8TFlops = 1979;
+  target.i8TOps = 1979;
   target.f8SumBits = kShortSumBits;
   target.tf32TFlops = 495;
   target.f32TFlops = 66.9;
@@ -151,6 +155,7 @@ static TargetInfo makeB200() {
   // [DS] DGX B200 data sheet, one eighth: 36 PFLOPS dense f8, 64 TB/s.
   target.f16TFlops = 2250;
   target.f8TFlops = 4500;
+  target.i8TOps = 4500;
   target.tf32TFlops = 1125;
   target.f32TFlops = 75;
   target.dramGBps = 8000;
@@ -179,6 +184,7 @@ static TargetInfo makeRtx5090() {
   target.dramGBps = 1792;
   target.f16TFlops = 209.5;
   target.f8TFlops = 419;
+  target.i8TOps = 838;
   target.tf32TFlops = 104.8;
   target.f32TFlops = 104.8;
   // assumed: 4 times DRAM. Clusters exist, but their bandwidth is not stated.
@@ -205,7 +211,7 @@ static TargetInfo makeCpu() {
   target.l2Bytes = 32 * kMiB; // the shared last level
   target.dramGBps = 200;
   target.l2GBps = 800;
-  target.f16TFlops = target.f8TFlops = 3;
+  target.f16TFlops = target.f8TFlops = target.i8TOps = 3;
   target.tf32TFlops = target.f32TFlops = 3;
   target.ex2PerClockPerSm = 2;
   return target;

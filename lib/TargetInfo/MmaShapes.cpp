@@ -6,8 +6,8 @@
 //
 // PTX ISA 8.x, "Matrix multiply-accumulate operation using mma instruction"
 // (shapes of mma.sync), "Asynchronous warpgroup level matrix instructions"
-// (wgmma) and "tcgen05.mma". Only shapes with f32 accumulation that the project
-// emits.
+// (wgmma) and "tcgen05.mma" (whose i8 sm_103a does not have). Only shapes with
+// accumulation in 32 bits that the project emits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +25,8 @@ static const char *getName(MmaOperand operand) {
     return "tf32";
   case MmaOperand::F8:
     return "f8";
+  case MmaOperand::I8:
+    return "i8";
   }
   return "";
 }
@@ -49,8 +51,7 @@ std::string MmaShape::getName() const {
          attn::getName(operand);
 }
 
-/// The four operand types; k times the element size is 32 bytes
-/// everywhere.
+/// The operand types; k times the element size is 32 bytes everywhere.
 static void addShapes(std::vector<MmaShape> &shapes, MmaFamily family,
                       int64_t m, int64_t n, bool hasF8) {
   shapes.push_back({family, MmaOperand::F16, m, n, 16});
@@ -58,6 +59,7 @@ static void addShapes(std::vector<MmaShape> &shapes, MmaFamily family,
   shapes.push_back({family, MmaOperand::TF32, m, n, 8});
   if (hasF8)
     shapes.push_back({family, MmaOperand::F8, m, n, 32});
+  shapes.push_back({family, MmaOperand::I8, m, n, 32});
 }
 
 std::vector<MmaShape> getMmaShapes(int64_t computeCapability) {

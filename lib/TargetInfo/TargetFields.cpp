@@ -45,6 +45,7 @@ static constexpr Field fields[] = {
     {"f16-tflops", "dense f16/bf16 matrix rate", nullptr,
      &TargetInfo::f16TFlops},
     {"f8-tflops", "dense f8 matrix rate", nullptr, &TargetInfo::f8TFlops},
+    {"i8-tops", "dense i8 matrix rate", nullptr, &TargetInfo::i8TOps},
     {"f8-sum-bits",
      "fraction bits that sums of f8 products keep; 0: those of f32",
      &TargetInfo::f8SumBits, nullptr},

@@ -153,18 +153,18 @@ static bool isAdditiveMask(BlockArgument argument) {
   });
 }
 
-/// True for keys and values, or their pool, of bytes.
-static bool isCache(BlockArgument argument) {
+/// True for a query, keys and values, or their pool, of bytes.
+static bool isOperand(BlockArgument argument) {
   return isByte(argument.getType()) &&
          llvm::any_of(argument.getUses(), [](OpOperand &use) {
-           return isa<AttentionOp, PagedOp, AppendOp, SelectHeadsOp>(
+           return isa<AttentionOp, PagedOp, RaggedOp, AppendOp, SelectHeadsOp>(
                use.getOwner());
          });
 }
 
 static std::string defaultFill(const HostTensor &tensor,
                                BlockArgument argument) {
-  if (getFloatType(tensor.dtype) || isCache(argument))
+  if (getFloatType(tensor.dtype) || isOperand(argument))
     return isAdditiveMask(argument) ? "additive-mask" : "normal";
   bool isSingleRow = tensor.numElements() == rowLength(tensor);
   return tensor.dtype != DType::I1 && isSingleRow ? "ramp" : "padding";

@@ -74,6 +74,7 @@ struct AttentionProblem {
   int64_t valueDim = 64;                       ///< Dv
   ElementType elementType = ElementType::BF16; ///< of Q, K, V
   std::optional<ElementType> cacheType; ///< of K, V, if they have fewer bits
+  std::optional<ElementType> valueType; ///< of V, beside Q and K of i8
   ElementType outputType = ElementType::BF16;
   MaskPattern mask;
   AttentionPass pass = AttentionPass::Forward;
@@ -102,20 +103,26 @@ struct AttentionProblem {
   bool changesQuery() const { return queryRotations + queryNorms > 0; }
   /// Weights are exponentials.
   bool hasSoftmax() const { return normalization == Normalization::Softmax; }
-  /// Of K and V.
+  /// Of K.
   ElementType getKeyType() const { return cacheType.value_or(elementType); }
+  /// Of V.
+  ElementType getValueType() const { return valueType.value_or(getKeyType()); }
+  /// What weights are rounded to before they meet V.
+  ElementType getWeightType() const { return valueType.value_or(elementType); }
   /// Independent (batch, K/V head) pairs.
   int64_t getKvHeadCount() const { return batch * kvHeads; }
   /// Elements of a K row and a V row that are distinct in memory.
   int64_t getKvRowElements() const {
     return sharedKV ? std::max(headDim, valueDim) : headDim + valueDim;
   }
+  /// Bytes of them.
+  int64_t getKvRowBytes() const;
 
   /// Sizes positive, heads divide, types supported.
   Status verify() const;
 
   /// "B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 Dv=128 dtype=bf16 mask=causal";
-  /// fields at their default (cache, key_page, value_page, out, pass,
+  /// fields at their default (cache, value, key_page, value_page, out, pass,
   /// normalization, rotary, qk_norm, captures, lse, bias, dropout, shared_kv,
   /// tf32) are left out.
   std::string print() const;

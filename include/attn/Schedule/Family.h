@@ -30,6 +30,10 @@ struct RegisterSplit {
   int64_t producer, consumer;
 };
 
+/// The operand that the values of a tensor of `type` are to a matrix
+/// instruction; nothing if there is none.
+std::optional<MmaOperand> getMmaOperand(ElementType type);
+
 class Family {
   static constexpr int64_t kWarpThreads = 32;
 
@@ -115,7 +119,7 @@ public:
 
   /// Fraction bits that sums of its products of `type` keep; 0: those of f32.
   virtual int64_t getSumBits(ElementType type, const TargetInfo &target) const {
-    return getSizeBytes(type) == 1 ? target.f8SumBits : 0;
+    return getMmaOperand(type) == MmaOperand::F8 ? target.f8SumBits : 0;
   }
 
   /// Sizes worth considering.
@@ -130,10 +134,6 @@ const Family &getFamily(MmaFamily family);
 
 /// The families of which a target has instructions, the best one first.
 std::vector<const Family *> getFamilies(const TargetInfo &target);
-
-/// The operand that the values of a tensor of `type` are to a matrix
-/// instruction; nothing if there is none.
-std::optional<MmaOperand> getMmaOperand(ElementType type);
 
 } // namespace attn
 

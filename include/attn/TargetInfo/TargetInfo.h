@@ -33,8 +33,8 @@ enum class MmaFamily { None, MmaSync, Wgmma, Tcgen05 };
 /// "none", "mma_sync", "wgmma", "tcgen05"
 std::string_view getName(MmaFamily family);
 
-/// Operand type of a matrix instruction; the accumulator is f32.
-enum class MmaOperand { F16, BF16, TF32, F8 };
+/// Operand type of a matrix instruction; the accumulator is f32, or i32 of I8.
+enum class MmaOperand { F16, BF16, TF32, F8, I8 };
 
 /// D[m x n] += A[m x k] * B[k x n]. wgmma and tcgen05 take every n that is a
 /// multiple of 8 (16) up to `n`; mma.sync exactly `n`.
@@ -82,6 +82,7 @@ struct TargetInfo {
   double dsmemGBps = 0; ///< SM to SM inside clusters, all SMs; 0 without
   double f16TFlops = 0; ///< f16 and bf16 matrix, f32 accumulation
   double f8TFlops = 0;  ///< 0 where absent
+  double i8TOps = 0;    ///< of products of i8
   /// Fraction bits of a sum of f8 products, beside its largest term, that the
   /// tensor cores keep; 0 if those of f32.
   int64_t f8SumBits = 0;

@@ -207,7 +207,7 @@ struct ConvertAttention : OpRewritePattern<AttentionOp> {
     ScoreInputs inputs = ScoreInputs::get(op);
     RunningState state =
         emitOnlineStep(rewriter, op.getLoc(), inputs, std::nullopt);
-    if (Value descale = getValueDescale(op))
+    if (Value descale = op.getDescaleOf(2))
       state = applyDescale(rewriter, op.getLoc(), state, descale);
     replaceByNormalized(rewriter, op, op.getNormalization(), state,
                         op.getSink(),

@@ -52,8 +52,12 @@ struct FillLowering : TileOpLowering<FillOp> {
   LogicalResult
   matchAndRewrite(FillOp op, Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Value constant =
-        arith::ConstantOp::create(rewriter, op.getLoc(), op.getValueAttr());
+    TypedAttr value = op.getValueAttr();
+    if (Type element = op.getResult().getType().getElementType();
+        element.isInteger())
+      value = rewriter.getIntegerAttr(
+          element, static_cast<int64_t>(op.getValue().convertToFloat()));
+    Value constant = arith::ConstantOp::create(rewriter, op.getLoc(), value);
     int64_t count = op.getResult().getType().getRegisters(getWarps());
     SmallVector<Value> registers(count, constant);
     rewriter.replaceOpWithMultiple(op, {registers});

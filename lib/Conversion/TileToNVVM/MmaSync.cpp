@@ -337,14 +337,16 @@ StringRef getOperandName(Type element) {
       .Case([](Float32Type) { return "tf32"; })
       .Case([](Float8E4M3FNType) { return "e4m3"; })
       .Case([](Float8E5M2Type) { return "e5m2"; })
+      .Case([](IntegerType) { return "s8"; })
       .Default(StringRef());
 }
 
 /// mma.sync with the shape and types of a product of `element`.
 std::string mmaName(Type element) {
   std::string name = getOperandName(element).str();
+  std::string sum = element.isInteger() ? "s32" : "f32";
   return "mma.sync.aligned.m16n8k" + std::to_string(getBlockK(element)) +
-         ".row.col.f32." + name + "." + name + ".f32 ";
+         ".row.col." + sum + "." + name + "." + name + "." + sum + " ";
 }
 
 Type getElementTypeOfOperand(Type type) {
@@ -395,7 +397,7 @@ struct MmaLowering : TileOpLowering<MmaOp> {
     }
 
     ValueRange acc = adaptor.getAcc();
-    PtxBlock block(rewriter, loc, rewriter.getF32Type(), acc.size());
+    PtxBlock block(rewriter, loc, accType.getElementType(), acc.size());
     SmallVector<SmallVector<std::string>> a(rowBlocks);
     if (!left.empty())
       for (auto [r, names] : llvm::enumerate(a))

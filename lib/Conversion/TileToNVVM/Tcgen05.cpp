@@ -154,11 +154,13 @@ struct NarrowTensorLowering : TileOpLowering<NarrowTensorOp> {
 
 bool isByte(Type element) { return element.getIntOrFloatBitWidth() == 8; }
 
-/// PTX ISA, "Instruction descriptor": sums in f32, 128 rows; f16 and e4m3 are
-/// 0.
+/// PTX ISA, "Instruction descriptor": sums in f32 (1), or i32 (2) of i8, 128
+/// rows; f16 and e4m3 are 0, signed integers 1.
 int64_t instructionDescriptor(Type element, int64_t columns, bool isMnMajorB) {
-  int64_t type = element.isBF16() || isa<Float8E5M2Type>(element) ? 1 : 0;
-  return int64_t(1) << 4 | type << 7 | type << 10 | int64_t(isMnMajorB) << 16 |
+  bool isInteger = element.isInteger();
+  bool isSecond = isInteger || element.isBF16() || isa<Float8E5M2Type>(element);
+  int64_t type = isSecond ? 1 : 0, sum = isInteger ? 2 : 1;
+  return sum << 4 | type << 7 | type << 10 | int64_t(isMnMajorB) << 16 |
          columns / 8 << 17 | kProductRows / 16 << 24;
 }
 
@@ -223,7 +225,10 @@ private:
             .front();
     SmallVector<std::string> left = block.use(a), right = block.use(b);
     bool isStored = isa<TensorTileType>(op.getA().getType());
-    std::string kind = isByte(type.getElementType()) ? "f8f6f4" : "f16";
+    Type element = type.getElementType();
+    std::string kind = element.isInteger() ? "i8"
+                       : isByte(element)   ? "f8f6f4"
+                                           : "f16";
     block.add(".reg .pred adds");
     block.add(op.getAccumulate() ? "mov.pred adds, -1" : "mov.pred adds, 0");
     for (int64_t product = 0; product < products; ++product) {
@@ -311,9 +316,9 @@ void forEachPart(TensorTileType type,
 }
 
 /// The instruction that moves `columns` columns of 16 rows: an accumulator's
-/// f32, or an operand's smaller elements.
+/// f32 or i32, or an operand's smaller elements.
 std::string getMove(const char *name, TensorTileType type, int64_t columns) {
-  bool isSum = type.getElementType().isF32();
+  bool isSum = type.getElementType().getIntOrFloatBitWidth() == 32;
   int64_t times = countCells(type, columns) / (isSum ? 8 : 4);
   return "tcgen05." + std::string(name) + ".sync.aligned." +
          (isSum ? "16x256b" : "16x128b") + ".x" + std::to_string(times) +
@@ -387,7 +392,7 @@ SmallVector<Value> load(OpBuilder &builder, Location loc, TensorTileType type,
                         Value address, int64_t row, int64_t column,
                         int64_t columns) {
   int64_t count = countRegisters(type, columns);
-  PtxBlock block(builder, loc, builder.getF32Type(), count);
+  PtxBlock block(builder, loc, type.getElementType(), count);
   std::string from = bracket(block.use(address).front(), row, column);
   SmallVector<std::string> bits = block.declare("bits", count);
   block.add(getMove("ld", type, columns) + PtxBlock::list(bits) + ", " + from);

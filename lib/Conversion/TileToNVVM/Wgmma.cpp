@@ -98,7 +98,7 @@ struct MmaAsyncLowering : TileOpLowering<MmaAsyncOp> {
       acc = packAccumulator(rewriter, loc, adaptor.getAcc());
     Type resultType = LLVM::LLVMStructType::getLiteral(
         getContext(), SmallVector<Type>(type.getRegisters(getWarps()),
-                                        rewriter.getF32Type()));
+                                        type.getElementType()));
     Value result = attn::ptx::WgmmaOp::create(
         rewriter, loc, resultType, bType.getElementType(), descriptorsA,
         registersA, descriptorsB, op.getTransposeA(),

@@ -24,9 +24,10 @@ std::optional<MmaOperand> attn::getMmaOperand(ElementType type) {
   case ElementType::F8E4M3FN:
   case ElementType::F8E5M2:
     return MmaOperand::F8;
+  case ElementType::I8:
+    return MmaOperand::I8;
   case ElementType::F64:
   case ElementType::I1:
-  case ElementType::I8:
     return std::nullopt;
   }
   return std::nullopt;
@@ -96,7 +97,7 @@ void detail::checkRoles(const Family &family, const AttentionProblem &problem,
                         std::vector<Violation> &violations) {
   const Family::Facts &facts = family.facts;
   // P V sums over keys.
-  if (int64_t depth = Family::getDepth(problem.elementType); depth > 16)
+  if (int64_t depth = Family::getDepth(problem.getWeightType()); depth > 16)
     requireMultiple(violations, "tile_n", schedule.tileN, depth);
   std::string mma = "mma=" + std::string(getName(facts.id));
   requireMultiple(violations, "tile_m", schedule.tileM, facts.unitRows);
@@ -149,19 +150,23 @@ int64_t detail::getConsumerLimit(const Family &family, const Schedule &schedule,
 std::string detail::findMissingInstruction(MmaFamily family,
                                            const AttentionProblem &problem,
                                            const TargetInfo &target) {
-  std::optional<MmaOperand> operand = getMmaOperand(problem.elementType);
-  std::string type(getName(problem.elementType));
-  if (!operand)
-    return type + " is supported on a CPU only";
-  if (!target.hasMma(family, *operand))
-    return "target " + target.name + " has no " + std::string(getName(family)) +
-           " for " + type;
+  for (ElementType factor : {problem.elementType, problem.getWeightType()}) {
+    std::optional<MmaOperand> operand = getMmaOperand(factor);
+    std::string type(getName(factor));
+    if (!operand)
+      return type + " is supported on a CPU only";
+    if (!target.hasMma(family, *operand))
+      return "target " + target.name + " has no " +
+             std::string(getName(family)) + " for " + type;
+  }
   return "";
 }
 
 double detail::getDenseRate(ElementType type, const TargetInfo &target) {
   double tflops = target.f16TFlops;
-  if (getSizeBytes(type) == 1)
+  if (type == ElementType::I8)
+    tflops = target.i8TOps;
+  else if (getSizeBytes(type) == 1)
     tflops = target.f8TFlops;
   else if (type == ElementType::F32)
     tflops =

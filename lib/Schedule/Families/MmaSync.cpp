@@ -51,7 +51,7 @@ void MmaSync::checkMapping(const AttentionProblem &problem,
   requireValue(violations, "producer_warps", schedule.producerWarps, 0,
                "with mma=mma_sync");
   // P V sums over keys.
-  if (int64_t depth = getDepth(problem.elementType); depth > 16)
+  if (int64_t depth = getDepth(problem.getWeightType()); depth > 16)
     requireMultiple(violations, "tile_n", schedule.tileN, depth);
   int64_t rows = facts.unitRows * schedule.warps;
   if (schedule.tileM % rows != 0)
@@ -80,7 +80,7 @@ RegisterUse MmaSync::getRegisterUse(const AttentionProblem &problem,
   }
   use.output = rows * schedule.tileDv / 32 * (schedule.promote ? 2 : 1);
   use.scores = rows * schedule.tileN / 32 +
-               rows * schedule.tileN * getSizeBytes(problem.elementType) / 128;
+               rows * schedule.tileN * getSizeBytes(problem.getWeightType()) / 128;
   if (schedule.queryInRegisters)
     use.operands +=
         rows * schedule.tileD * getSizeBytes(problem.elementType) / (32 * 4) -
@@ -92,10 +92,10 @@ RegisterUse MmaSync::getRegisterUse(const AttentionProblem &problem,
 /// of f16, the latter take as long as f16, and the former as long again.
 static constexpr double kEmulatedShare = 0.5;
 
-/// ptxas 13.0 emulates 8-bit products where a chip's own instructions for them
-/// are those of a better family.
+/// ptxas 13.0 emulates products of 8-bit floats where a chip's own instructions
+/// for them are those of a better family.
 static bool isEmulated(ElementType type, const TargetInfo &target) {
-  return getSizeBytes(type) == 1 && getFamilies(target).front()->hasRoles();
+  return getMmaOperand(type) == MmaOperand::F8 && getFamilies(target).front()->hasRoles();
 }
 
 int64_t MmaSync::getSumBits(ElementType type, const TargetInfo &target) const {

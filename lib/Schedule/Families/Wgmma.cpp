@@ -110,11 +110,11 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
   RegisterUse use;
   use.other = kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0) +
               (schedule.tileD > 128 ? kWideHeadRegisters : 0) +
-              (getSizeBytes(problem.elementType) == 1 ||
+              (getSizeBytes(problem.getWeightType()) == 1 ||
                        problem.keyPage + problem.valuePage > 0
                    ? kProducerShare
                    : 0);
-  if (getSizeBytes(problem.elementType) == 1 && problem.mask.isBand())
+  if (getSizeBytes(problem.getWeightType()) == 1 && problem.mask.isBand())
     use.other += kMaskedByteRegisters;
   if (schedule.kind == ScheduleKind::SmallCache) {
     use.output = std::max(schedule.tileN, schedule.tileDv) / (2 * sharing);
@@ -127,7 +127,7 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
   use.other += getBiasRegisters(problem, schedule.tileN / sharing) +
                getProbModRegisters(problem, schedule.tileN / sharing);
   if (sharing == 1 && schedule.clusterD == 1)
-    use.scores += schedule.tileN * getSizeBytes(problem.elementType) / 8;
+    use.scores += schedule.tileN * getSizeBytes(problem.getWeightType()) / 8;
   return use;
 }
 

@@ -308,8 +308,7 @@ void ForwardKernelBuilder::addWorkspaces(tile::KernelOp kernel) {
 
 /// True if keys and values have fewer bits than the query.
 static bool widensKeys(OnlineAttentionOp step) {
-  return isByte(step.getKey().getType()) &&
-         !isFloat8(step.getQuery().getType());
+  return isByte(step.getKey().getType()) && !isByte(step.getQuery().getType());
 }
 
 LogicalResult ForwardKernelBuilder::build(StringRef name) {

@@ -41,7 +41,7 @@ static double getRescaleThreshold(OnlineAttentionOp step) {
 
 /// log2 of what weights are multiplied by before they are rounded.
 static double getOffset(OnlineAttentionOp step) {
-  Type element = getElementTypeOrSelf(step.getQuery().getType());
+  Type element = getWeightType(step);
   if (!isFloat8(element))
     return 0;
   auto threshold = static_cast<int64_t>(getRescaleThreshold(step));
@@ -227,8 +227,7 @@ Value OnlineTile::multiply(Value acc) {
   auto operandType = tile::FragmentType::get(
       builder.getContext(),
       cast<tile::FragmentType>(weights.getType()).getShape(),
-      getElementTypeOrSelf(step.getQuery().getType()),
-      tile::FragmentLayout::OperandA);
+      getWeightType(step), tile::FragmentLayout::OperandA);
   // The sum is that of the weights before.
   FailureOr<Value> changed = mods.applyProbMod(step, weights, keysInTile);
   probMod = changed;
@@ -268,6 +267,31 @@ Value OnlineTile::emitProduct(Value acc, Value decay) {
   return multiply(acc);
 }
 
+/// Sums of `depth` products of i8, in f32. The bits of 1.5 * 2^23 plus a number
+/// from -2^22 to 2^22, which up to 256 products have, are those of the f32 that
+/// is so much larger: an addition of integers and one of floats, which there are
+/// more units for than for conversions.
+static Value toFloat(OpBuilder &builder, Location loc, Value sums,
+                     int64_t depth) {
+  constexpr int64_t kMostShifted = 256, kShiftBits = 0x4B400000;
+  constexpr double kShift = 12582912;
+  ArrayRef<int64_t> shape = cast<tile::FragmentType>(sums.getType()).getShape();
+  Fragments fragments(builder, loc);
+  return fragments.map(
+      getAccumulatorType(builder, shape[0], shape[1]), sums,
+      [&](ValueRange args) -> Value {
+        Type f32 = builder.getF32Type();
+        if (depth > kMostShifted)
+          return arith::SIToFPOp::create(builder, loc, f32, args[0]);
+        Value shift =
+            arith::ConstantIntOp::create(builder, loc, kShiftBits, 32);
+        Value bits = arith::AddIOp::create(builder, loc, args[0], shift);
+        return fragments.sub(
+            arith::BitcastOp::create(builder, loc, f32, bits),
+            fragments.constant(kShift));
+      });
+}
+
 FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
                                         Value query, Value key, Value value,
                                         Value keysInTile, RunningState state) {
@@ -275,10 +299,14 @@ FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   Location loc = step.getLoc();
   int64_t rows = cast<tile::FragmentType>(state.getAcc().getType()).getRows();
   int64_t keys = cast<tile::SharedType>(key.getType()).getRows();
-  Value zero =
-      createFill(builder, loc, getAccumulatorType(builder, rows, keys), 0.0f);
+  Type element = getElementTypeOrSelf(step.getQuery().getType());
+  Value zero = createFill(
+      builder, loc, getAccumulatorType(builder, rows, keys, element), 0.0f);
   Value product = tile::MmaOp::create(builder, loc, query, key,
                                       /*transposeB=*/true, zero);
+  if (element.isInteger())
+    product =
+        toFloat(builder, loc, product, AttentionDims::get(step).headDim);
   FailureOr<Value> scores =
       mods.apply(step, product, ScoreUnits::get(step).beforeMods, keysInTile);
   if (failed(scores))

@@ -26,12 +26,15 @@ inline tile::FragmentType getRowType(mlir::OpBuilder &builder, int64_t rows) {
                                  tile::FragmentLayout::Row);
 }
 
-/// The f32 accumulator of a product.
+/// The accumulator of a product of `element`: i32 of i8, f32 of others.
 inline tile::FragmentType getAccumulatorType(mlir::OpBuilder &builder,
-                                             int64_t rows, int64_t cols) {
-  return tile::FragmentType::get(builder.getContext(), {rows, cols},
-                                 builder.getF32Type(),
-                                 tile::FragmentLayout::Accumulator);
+                                             int64_t rows, int64_t cols,
+                                             mlir::Type element = {}) {
+  bool isInteger = element && element.isInteger();
+  return tile::FragmentType::get(
+      builder.getContext(), {rows, cols},
+      isInteger ? mlir::Type(builder.getI32Type()) : builder.getF32Type(),
+      tile::FragmentLayout::Accumulator);
 }
 
 inline mlir::Value createFill(mlir::OpBuilder &builder, mlir::Location loc,
@@ -54,7 +57,9 @@ public:
     auto fragment = mlir::cast<tile::FragmentType>(type);
     mlir::OpBuilder::InsertionGuard guard(builder);
     auto op = tile::MapOp::create(builder, loc, type, inputs);
-    llvm::SmallVector<mlir::Type> types(inputs.size(), builder.getF32Type());
+    auto types = llvm::map_to_vector(inputs, [](Value input) -> mlir::Type {
+      return mlir::cast<tile::FragmentType>(input.getType()).getElementType();
+    });
     types.append(fragment.isRow() ? 1 : 2, builder.getI32Type());
     mlir::Block *block = builder.createBlock(
         &op.getBody(), {}, types,

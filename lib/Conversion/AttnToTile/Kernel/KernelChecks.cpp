@@ -69,11 +69,15 @@ ElementType attn::getFloat8(Type type) {
 LogicalResult attn::checkSupported(TiledAttention &attention, bool allowTf32) {
   OnlineAttentionOp op = attention.first;
   Type element = getElementTypeOrSelf(op.getQuery().getType());
-  if (!isFloat8(element) && !element.isF16() && !element.isBF16() &&
+  Type weights = getWeightType(op);
+  if (!isByte(element) && !element.isF16() && !element.isBF16() &&
       !element.isF32())
     return op.emitOpError() << "expected f8E4M3FN, f8E5M2, f16, bf16 or f32 "
                                "(computed as tf32) inputs on the GPU, got "
                             << element;
+  if (element.isInteger() && weights.isF32())
+    return op.emitOpError() << "expected values of f8E4M3FN, f8E5M2, f16 or "
+                               "bf16 beside a query of i8 on a GPU, got f32";
   if (element.isF32() && !allowTf32)
     return op.emitOpError()
            << "expected f16 or bf16 inputs on a GPU, got f32; products rounded "
@@ -99,16 +103,16 @@ LogicalResult attn::checkSupported(TiledAttention &attention, bool allowTf32) {
                               << chunk << ", got " << size;
   int64_t rowsPerWarp =
       attention.schedule.getTileM() / attention.schedule.getWarps();
-  if (isFloat8(element) && attention.schedule.getTileN() % 32 != 0)
+  if (isFloat8(weights) && attention.schedule.getTileN() % 32 != 0)
     return op.emitOpError()
            << "expected tile_n to be a multiple of 32 with inputs of "
-           << element << ", got " << attention.schedule;
-  if (isFloat8(element) && getSchedule(attention.schedule).rescaleThreshold >
-                               getMostRescaleThreshold(getFloat8(element)))
+           << weights << ", got " << attention.schedule;
+  if (isFloat8(weights) && getSchedule(attention.schedule).rescaleThreshold >
+                               getMostRescaleThreshold(getFloat8(weights)))
     return op.emitOpError()
            << "expected rescale_threshold of at most "
-           << getMostRescaleThreshold(getFloat8(element)) << " with inputs of "
-           << element << ", got " << attention.schedule;
+           << getMostRescaleThreshold(getFloat8(weights)) << " with inputs of "
+           << weights << ", got " << attention.schedule;
   if (rowsPerWarp % 16 != 0 || attention.schedule.getTileN() % 16 != 0)
     return op.emitOpError() << "expected tile_m to be a multiple of 16 * warps "
                                "and tile_n of 16, "

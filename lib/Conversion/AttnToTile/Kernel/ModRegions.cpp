@@ -217,6 +217,22 @@ static Value fromRegister(OpBuilder &builder, Location loc, Value element,
                                zero);
 }
 
+/// Of a block of keys that whole tiles are part of, the number is that of the
+/// tile's first key, for all columns.
+void ModToMap::mapKeyBlocks(Region &region, IRMapping &mapping) {
+  if (!tile)
+    return;
+  for (Operation &op : region.front())
+    if (std::optional<int64_t> keys = getKeyBlock(&op);
+        keys && *keys % tile->columns == 0) {
+      Location loc = op.getLoc();
+      Value size = arith::ConstantIntOp::create(builder, loc, *keys, 32);
+      Value block = arith::DivUIOp::create(builder, loc, tile->first, size);
+      mapping.map(op.getResult(0), toWidth(builder, loc, block,
+                                           getWidth(op.getResult(0))));
+    }
+}
+
 /// What `value` of a region is for a score, if the region takes one, and
 /// coordinates.
 FailureOr<Value> ModToMap::inlineValue(Region &region, Value value, Value score,
@@ -242,6 +258,7 @@ FailureOr<Value> ModToMap::inlineValue(Region &region, Value value, Value score,
     if (term.region == &region)
       mapping.map(term.value, fromRegister(builder, loc, term.element,
                                            term.value.getType()));
+  mapKeyBlocks(region, mapping);
   auto isKnown = [&](Value known) { return mapping.contains(known); };
   for (Operation *op : getProducers(region, value, isKnown))
     if (failed(cloneOp(*op, mapping)))

@@ -196,11 +196,15 @@ FailureOr<Value> ModToMap::createMap(OnlineAttentionOp step, Value source,
   Value row = body->getArgument(types.size() - 2),
         col = body->getArguments().back();
   Coordinates at = getCoordinates(loc, offsets, row, col, limits);
+  // Key tiles begin at multiples of their size.
+  tile = {offsets[kLoopN], step.getSchedule()->getTileN()};
   FailureOr<Value> element = change(body->getArgument(0), col, at);
+  tile.reset();
   clearRowTerms();
   if (failed(element))
     return failure();
   tile::YieldOp::create(builder, loc, *element);
+  hoistReads(map);
   return map.getResult();
 }
 

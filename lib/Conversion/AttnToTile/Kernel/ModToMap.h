@@ -138,8 +138,17 @@ private:
                         llvm::ArrayRef<mlir::Value> indices);
   mlir::LogicalResult cloneOp(mlir::Operation &op, mlir::IRMapping &mapping);
 
+  void mapKeyBlocks(mlir::Region &region, mlir::IRMapping &mapping);
+
+  /// The columns of the tile whose map is being built.
+  struct TileColumns {
+    mlir::Value first; ///< position of the first one, i32
+    int64_t columns;
+  };
+
   mlir::OpBuilder &builder;
   mlir::IRMapping &values;
+  std::optional<TileColumns> tile;
   IndexRanges ranges;                  ///< of the regions
   llvm::SmallVector<RowTerm> rowTerms; ///< of the map that is being built
 };

@@ -122,6 +122,12 @@ static bool moveBefore(Operation *op, Operation *anchor) {
   return true;
 }
 
+void attn::hoistReads(tile::MapOp map) {
+  for (auto read : llvm::make_early_inc_range(
+           map.getBody().front().getOps<tile::ExtractOp>()))
+    moveBefore(read, map);
+}
+
 /// Key loops follow each other, and the passes behind this one move steps
 /// between them: so what is invariant stands before the first of them.
 void attn::hoistInvariant(Operation *op) {

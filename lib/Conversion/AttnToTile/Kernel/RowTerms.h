@@ -9,6 +9,7 @@
 
 #include "attn/Analysis/IndexRanges.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Tile/IR/Tile.h"
 
 #include "mlir/IR/Region.h"
 #include "llvm/ADT/SetVector.h"
@@ -30,6 +31,9 @@ llvm::SmallVector<mlir::Value> findRowTerms(mlir::Region &region,
 llvm::SetVector<mlir::Operation *>
 getProducers(mlir::Region &region, mlir::Value value,
              llvm::function_ref<bool(mlir::Value)> isKnown);
+
+/// Moves reads of tensors that are the same for all elements out of a map.
+void hoistReads(tile::MapOp map);
 
 /// Moves an op out of the loops in which it is invariant, with what it is
 /// computed from. It may read memory that nothing writes.

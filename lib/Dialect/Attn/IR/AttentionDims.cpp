@@ -67,6 +67,11 @@ bool attn::isByte(Type type) {
   return isFloat8(type) || getElementTypeOrSelf(type).isInteger(8);
 }
 
+Type attn::getWeightType(Type query, Type value) {
+  Type element = getElementTypeOrSelf(query);
+  return element.isInteger() ? getElementTypeOrSelf(value) : element;
+}
+
 double attn::getScaleValue(std::optional<APFloat> scale, Value query) {
   if (scale)
     return scale->convertToDouble();

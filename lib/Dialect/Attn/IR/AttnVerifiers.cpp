@@ -50,6 +50,26 @@ LogicalResult attn::verifyElementType(Operation *op, StringRef name, Type type,
                            << element << " or " << score << ", got " << actual;
 }
 
+/// attention_c2: element types of query, key and value.
+static LogicalResult verifyInputTypes(Operation *op, ShapedType query,
+                                      ShapedType key, ShapedType value) {
+  Type element = query.getElementType();
+  if (element.isInteger()) {
+    Type values = value.getElementType();
+    if (values.isInteger() || values.isF64())
+      return op->emitOpError() << "expected values of f8E4M3FN, f8E5M2, f16, "
+                                  "bf16 or f32 beside a query of i8, got "
+                               << values;
+    return verifyElementType(op, "key", key, element);
+  }
+  // Bytes of floats are no keys of a computation in f64, which widens them all.
+  bool isWide = element.isF64() && isFloat8(key);
+  if (isByte(key) && !isFloat8(query) && !isWide)
+    element = key.getElementType();
+  return failure(failed(verifyElementType(op, "key", key, element)) ||
+                 failed(verifyElementType(op, "value", value, element)));
+}
+
 /// attention_c2..c6: element types and shapes of query, key and value.
 static LogicalResult verifyInputs(Operation *self,
                                   const AttentionOperands &operands,
@@ -59,14 +79,7 @@ static LogicalResult verifyInputs(Operation *self,
                 unsigned position) {
     return NamedDim{operand, name, type.getDimSize(position)};
   };
-  // attention_c2
-  Type element = query.getElementType();
-  // Bytes of floats are no keys of a computation in f64, which widens them all.
-  bool isWide = element.isF64() && isFloat8(key);
-  if (isByte(key) && !isFloat8(query) && !isWide)
-    element = key.getElementType();
-  if (failed(verifyElementType(self, "key", key, element)) ||
-      failed(verifyElementType(self, "value", value, element)))
+  if (failed(verifyInputTypes(self, query, key, value)))
     return failure();
   // attention_c3..c5
   if (failed(verifyEqual(self, dim(query, "query", "B", kBatch),
@@ -336,7 +349,7 @@ LogicalResult AttentionOp::verify() {
   // attention_c16
   if (Value sink = getSink()) {
     auto type = cast<ShapedType>(sink.getType());
-    Type own = isFloat8(element) ? getScoreType() : element;
+    Type own = isByte(element) ? getScoreType() : element;
     if (failed(verifyElementType(*this, "sink", type, own, getScoreType())) ||
         failed(verifySinkSize(*this, type, {"query", "Hq", dims.queryHeads})))
       return failure();

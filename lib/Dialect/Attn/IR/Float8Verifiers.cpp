@@ -11,6 +11,8 @@
 
 #include "AttnVerifiers.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace attn;
 
@@ -33,7 +35,13 @@ LogicalResult attn::verifyDescale(Operation *op, StringRef name, Type type,
                                     {name, "Hkv", tensor.getDimSize(1)})));
 }
 
-/// attention_c20.
+/// "query, key and value", of as many.
+static std::string joinNames(ArrayRef<StringRef> names) {
+  std::string joined = llvm::join(names.drop_back(), ", ");
+  return joined + (names.size() > 1 ? " and " : "") + names.back().str();
+}
+
+/// attention_c20: of each operand of 8 bits.
 LogicalResult attn::verifyDescales(AttentionOp op, const AttentionDims &dims) {
   OperandRange descales = op.getDescales();
   if (descales.empty())
@@ -42,44 +50,50 @@ LogicalResult attn::verifyDescales(AttentionOp op, const AttentionDims &dims) {
     return op.emitOpError()
            << "expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got "
            << getElementTypeOrSelf(op.getKey().getType());
-  bool scalesQuery = isFloat8(op.getQuery().getType());
-  if (scalesQuery && descales.size() != 3)
-    return op.emitOpError() << "expected descales of query, key and value, got "
-                            << descales.size();
-  if (!scalesQuery && descales.size() != 2)
-    return op.emitOpError() << "expected descales of key and value beside a "
-                               "query of "
-                            << getElementTypeOrSelf(op.getQuery().getType())
-                            << ", got " << descales.size();
+  SmallVector<StringRef> names;
+  for (auto [name, operand] :
+       {std::pair<StringRef, Value>{"query", op.getQuery()},
+        {"key", op.getKey()},
+        {"value", op.getValue()}})
+    if (isByte(operand.getType()))
+      names.push_back(name);
+  if (descales.size() != names.size())
+    return op.emitOpError() << "expected descales of " << joinNames(names)
+                            << ", which have 8 bits, got " << descales.size();
   if (op.getBias())
     return op.emitOpError()
            << "expected no bias with descale: add it in score_mod";
-  constexpr StringLiteral names[] = {
-      "the descale of query", "the descale of key", "the descale of value"};
-  for (auto [name, descale] :
-       llvm::zip_equal(ArrayRef(names).take_back(descales.size()), descales))
-    if (failed(verifyDescale(op, name, descale.getType(), dims.batch,
-                             dims.keyHeads)))
+  for (auto [name, descale] : llvm::zip_equal(names, descales))
+    if (failed(verifyDescale(op, ("the descale of " + name).str(),
+                             descale.getType(), dims.batch, dims.keyHeads)))
       return failure();
   return success();
+}
+
+Value AttentionOp::getDescaleOf(unsigned operand) {
+  Value operands[] = {getQuery(), getKey(), getValue()};
+  if (getDescales().empty() || !isByte(operands[operand].getType()))
+    return Value();
+  return getDescales()[llvm::count_if(
+      ArrayRef(operands).take_front(operand),
+      [](Value before) { return isByte(before.getType()); })];
 }
 
 /// attention_c21: rounded to 8 bits, weights need the range that exponentials
 /// below a maximum have.
 LogicalResult attn::verifyFloat8(AttentionOp op) {
-  if (!isFloat8(op.getQuery().getType()) ||
-      isa<SoftmaxAttr>(op.getNormalization()))
+  Type weights = getWeightType(op);
+  if (!isFloat8(weights) || isa<SoftmaxAttr>(op.getNormalization()))
     return success();
   return op.emitOpError() << "expected normalization #attn.softmax with inputs "
                              "of "
-                          << getElementTypeOrSelf(op.getQuery().getType())
-                          << ", got " << op.getNormalization();
+                          << weights << ", got " << op.getNormalization();
 }
 
 /// attention_c7: the element type of the output.
 LogicalResult attn::verifyOutputType(AttentionOp op, ShapedType output,
                                      Type element) {
-  if (!isFloat8(element))
+  if (!isByte(element))
     return verifyElementType(op, "output", output, element, op.getScoreType());
   Type actual = output.getElementType();
   if (actual.isF16() || actual.isBF16() || actual.isF32())

@@ -7,6 +7,7 @@
 #include "attn/Dialect/Attn/IR/ModRegion.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -34,6 +35,16 @@ bool attn::isDefinedBeyond(Region &region, unsigned loop) {
     ofPosition.insert(op.result_begin(), op.result_end());
   }
   return true;
+}
+
+std::optional<int64_t> attn::getKeyBlock(Operation *op) {
+  if (!isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(op))
+    return std::nullopt;
+  auto position = dyn_cast<BlockArgument>(op->getOperand(0));
+  std::optional<int64_t> keys = getConstantIntValue(op->getOperand(1));
+  bool isOfKey = position && position.getOwner() == op->getBlock() &&
+                 position == op->getBlock()->getArguments().back();
+  return isOfKey && keys > 0 ? keys : std::nullopt;
 }
 
 SmallVector<Value> attn::getConjuncts(Value condition) {

@@ -18,7 +18,7 @@ static LogicalResult verifyProbabilities(AttentionOp op) {
     return op.emitOpError()
            << "expected no prob_mod with normalization "
            << op.getNormalization() << ": its score_mod gives the weights";
-  if (isFloat8(op.getQuery().getType()))
+  if (isByte(op.getQuery().getType()))
     return op.emitOpError()
            << "expected inputs of at least 16 bits with prob_mod, got "
            << getElementTypeOrSelf(op.getQuery().getType());

@@ -273,15 +273,11 @@ void GradBuilder::widenOperands() {
   query = mapping.lookup(attention.getQuery());
   key = mapping.lookup(attention.getKey());
   value = mapping.lookup(attention.getValue());
-  // Of the query there is none if it has more bits.
-  SmallVector<Value> descales(3);
-  auto given = llvm::map_to_vector(attention.getDescales(), [&](Value descale) {
-    return mapping.lookup(descale);
-  });
-  llvm::copy(given, descales.end() - given.size());
-  query = widen(query, descales[0]);
-  key = widen(key, descales[1]);
-  value = widen(value, descales[2]);
+  unsigned operand = 0;
+  for (Value *input : {&query, &key, &value}) {
+    Value descale = attention.getDescaleOf(operand++);
+    *input = widen(*input, mapping.lookupOrNull(descale));
+  }
 }
 
 /// Fills the regions of `copy`; `mapping` stays free of what is inside them.

@@ -66,7 +66,7 @@ static void convertToOnline(AttentionOp op) {
       dropout ? builder.getF64FloatAttr(dropout->getScale()) : FloatAttr();
   auto normalize = NormalizeOp::create(
       builder, loc, op->getResultTypes(), step.getAccResult(),
-      step.getRowResults(), op.getSink(), getValueDescale(op), scale,
+      step.getRowResults(), op.getSink(), op.getDescaleOf(2), scale,
       op.getNormalizationAttr());
   op->replaceAllUsesWith(normalize);
   op.erase();

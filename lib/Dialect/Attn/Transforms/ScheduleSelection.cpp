@@ -11,6 +11,7 @@
 
 #include "attn/Analysis/MaskAnalysis.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ModRegion.h"
 #include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
@@ -150,17 +151,19 @@ static AttentionProblem getSizes(OpTy op, const AttentionDims &dims) {
   problem.valueDim = known(dims.valueDim, problem.headDim);
   problem.elementType =
       getElementType(op.getQuery().getType()).value_or(ElementType::F32);
-  if (auto keyType = getElementType(op.getKey().getType());
-      keyType && *keyType != problem.elementType)
+  if (problem.elementType == ElementType::I8)
+    problem.valueType = getElementType(op.getValue().getType());
+  else if (auto keyType = getElementType(op.getKey().getType());
+           keyType && *keyType != problem.elementType)
     problem.cacheType = keyType;
   for (auto [tensor, page] : {std::pair(op.getKey(), &problem.keyPage),
                               std::pair(op.getValue(), &problem.valuePage)})
     if (PagedOp pages = getPages(tensor))
       *page = pages.getPool().getType().getDimSize(kSequence);
-  problem.outputType = problem.elementType;
+  problem.outputType = problem.getWeightType();
   if (op.getOutput())
     problem.outputType =
-        getElementType(op.getOutput().getType()).value_or(problem.elementType);
+        getElementType(op.getOutput().getType()).value_or(problem.outputType);
   if (isa<NoneAttr>(op.getNormalization()))
     problem.normalization = Normalization::None;
   if (isa<SumAttr>(op.getNormalization()))
@@ -322,6 +325,26 @@ static void preferListedBlocks(Region &maskMod, const AttentionProblem &problem,
                       });
 }
 
+/// Puts the schedules whose tiles are parts of the blocks of keys that a
+/// score_mod tells apart, and read what is of a block once, before the others.
+static void preferKeyBlocks(Region &scoreMod, Selection &selection) {
+  SmallVector<int64_t> blocks;
+  if (!scoreMod.empty())
+    for (Operation &op : scoreMod.front())
+      if (std::optional<int64_t> keys = getKeyBlock(&op))
+        blocks.push_back(*keys);
+  auto readsOnce = [&](const Candidate &candidate) {
+    return llvm::all_of(blocks, [&](int64_t keys) {
+      return keys % candidate.schedule.tileN == 0;
+    });
+  };
+  if (!blocks.empty())
+    llvm::stable_sort(selection.ranked,
+                      [&](const Candidate &a, const Candidate &b) {
+                        return readsOnce(a) && !readsOnce(b);
+                      });
+}
+
 /// Why the heads of a group cannot share a tile; empty if they can.
 static StringRef findPackingObstacle(AttentionOp op) {
   AttentionDims dims = AttentionDims::get(op);
@@ -457,5 +480,6 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   if (!selection)
     return op.emitOpError() << selection.error();
   preferListedBlocks(op.getMaskMod(), problem, *selection);
+  preferKeyBlocks(op.getScoreMod(), *selection);
   return std::move(*selection);
 }

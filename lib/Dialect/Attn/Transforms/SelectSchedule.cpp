@@ -118,7 +118,7 @@ static void warnOfShortSums(AttentionOp op, const TargetInfo &target,
     return;
   op.emitWarning()
       << "sums of 8-bit products keep "
-      << getFamily(schedule.mma).getSumBits(problem.elementType, target)
+      << getFamily(schedule.mma).getSumBits(problem.getWeightType(), target)
       << " bits on " << target.name
       << ", and registers do not hold those of a tile, to add them in f32 "
          "(promote=1): outputs of rows of more than "

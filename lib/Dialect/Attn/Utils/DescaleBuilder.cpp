@@ -127,19 +127,17 @@ Value attn::quantize(OpBuilder &builder, Location loc, Value number,
   return roundToByte(builder, loc, clamp(builder, loc, result, -128, 127));
 }
 
-Value attn::getValueDescale(AttentionOp op) {
-  return op.getDescales().empty() ? Value() : op.getDescales().back();
-}
-
 void attn::scaleScores(AttentionOp op) {
-  if (op.getDescales().empty())
+  SmallVector<Value> descales;
+  for (unsigned operand : {0, 1})
+    if (Value descale = op.getDescaleOf(operand))
+      descales.push_back(descale);
+  if (descales.empty())
     return;
   OpBuilder builder(op);
   Location loc = op.getLoc();
   // Regions compute scalars of what is known outside.
   OpFoldResult queryHeads = getDim(builder, loc, op.getQuery(), kHead);
-  // Those of the query, if it has 8 bits, and of the key.
-  OperandRange descales = op.getDescales().drop_back();
   SmallVector<Value> groups;
   for (Value descale : descales)
     groups.push_back(getGroupSize(builder, loc, descale, queryHeads));

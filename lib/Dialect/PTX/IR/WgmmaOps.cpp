@@ -20,14 +20,15 @@ using AsmValues = SmallVectorImpl<std::pair<Value, NVVM::PTXRegisterMod>>;
 /// Operand registers of one product whose A is not in shared memory.
 static constexpr unsigned kOperandRegisters = 4;
 
-/// Fails unless `type` is a struct of f32 as an accumulator is.
+/// Fails unless `type` is a struct of f32, or of i32, as an accumulator is.
 static LogicalResult verifyAccumulator(Operation *op, Type type) {
   ArrayRef<Type> body = cast<LLVM::LLVMStructType>(type).getBody();
-  bool isF32 = llvm::all_of(body, [](Type t) { return t.isF32(); });
-  if (isF32 && !body.empty() && body.size() % 4 == 0 && body.size() <= 128)
+  bool isSum = llvm::all_equal(body) && !body.empty() &&
+               (body.front().isF32() || body.front().isInteger(32));
+  if (isSum && body.size() % 4 == 0 && body.size() <= 128)
     return success();
-  return op->emitOpError() << "expected an accumulator of 4, 8, ... 128 f32, "
-                              "got "
+  return op->emitOpError() << "expected an accumulator of 4, 8, ... 128 f32 or "
+                              "i32, got "
                            << type;
 }
 
@@ -38,6 +39,7 @@ static StringRef getTypeName(Type element) {
       .Case([](BFloat16Type) { return "bf16"; })
       .Case([](Float8E4M3FNType) { return "e4m3"; })
       .Case([](Float8E5M2Type) { return "e5m2"; })
+      .Case([](IntegerType type) { return type.isInteger(8) ? "s8" : ""; })
       .Default(StringRef());
 }
 
@@ -60,8 +62,13 @@ LogicalResult WgmmaOp::verify() {
     return emitOpError() << "expected acc to be of the result's type, got "
                          << getAcc().getType();
   if (getTypeName(getElement()).empty())
-    return emitOpError() << "expected f8E4M3FN, f8E5M2, f16 or bf16, got "
+    return emitOpError() << "expected i8, f8E4M3FN, f8E5M2, f16 or bf16, got "
                          << getElement();
+  Type sum = cast<LLVM::LLVMStructType>(getResult().getType()).getBody()[0];
+  if (getElement().isInteger() != sum.isInteger())
+    return emitOpError() << "expected sums in i32 of i8, and in f32 of others, "
+                            "got "
+                         << sum << " of " << getElement();
   if (isByte(getElement()) && (getAMnMajor() || getBMnMajor()))
     return emitOpError() << "expected K-major operands of " << getElement();
   size_t products = getB().size(), registers = getARegisters().size();
@@ -112,8 +119,10 @@ std::string WgmmaOp::getPtx() {
   unsigned firstB = firstA + (inRegisters ? kOperandRegisters : 1) * products;
   std::string element = getTypeName(getElement()).str();
   bool canTranspose = !isByte(getElement());
+  bool isInteger = getElement().isInteger();
   std::string shape = ".m64n" + std::to_string(2 * numAcc) +
-                      (canTranspose ? "k16.f32." : "k32.f32.");
+                      (canTranspose ? "k16" : "k32") +
+                      (isInteger ? ".s32." : ".f32.");
   shape += element + "." + element + " ";
   std::string text = "{ .reg .pred add, set; setp.ne.b32 add, 1, 0; "
                      "setp.ne.b32 set, 0, 0; wgmma.fence.sync.aligned; ";
@@ -125,9 +134,10 @@ std::string WgmmaOp::getPtx() {
                         : "$" + std::to_string(firstA + k);
     text += ", $" + std::to_string(firstB + k);
     text += k == 0 && !getAcc() ? ", set" : ", add";
-    // Signs of A and B, then which of them is transposed: a register operand
-    // cannot be, nor one of 8 bits.
-    text += ", 1, 1";
+    // Signs of A and B, which integers have none of, then which of them is
+    // transposed: a register operand cannot be, nor one of 8 bits.
+    if (!isInteger)
+      text += ", 1, 1";
     if (canTranspose && !inRegisters)
       text += getAMnMajor() ? ", 1" : ", 0";
     if (canTranspose)

@@ -19,7 +19,13 @@ using namespace attn::tile;
 /// What a product may read.
 static bool isTensorOperand(Type element) {
   return isa<Float16Type, BFloat16Type, Float8E4M3FNType, Float8E5M2Type>(
-      element);
+             element) ||
+         element.isInteger(8);
+}
+
+/// What a product may be: integers of i8, floats of others.
+static bool isTensorSum(Type element) {
+  return element.isF32() || element.isInteger(32);
 }
 
 LogicalResult
@@ -27,9 +33,9 @@ TensorTileType::verify(function_ref<InFlightDiagnostic()> emitError,
                        ArrayRef<int64_t> shape, Type element) {
   if (shape.size() != 2 || llvm::any_of(shape, ShapedType::isDynamic))
     return emitError() << "expected 2 static dimensions, got " << shape.size();
-  if (!element.isF32() && !isTensorOperand(element))
-    return emitError() << "expected f32, f16, bf16, f8E4M3FN or f8E5M2 "
-                          "elements, got "
+  if (!isTensorSum(element) && !isTensorOperand(element))
+    return emitError() << "expected f32, i32, f16, bf16, f8E4M3FN, f8E5M2 or "
+                          "i8 elements, got "
                        << element;
   if (shape[0] < kLanes || shape[0] > 4 * kLanes || shape[0] % kLanes != 0)
     return emitError() << "expected 128 rows for each of up to 4 warpgroups, "
@@ -90,26 +96,27 @@ static LogicalResult verifyFragment(Operation *op, const char *name,
 
 LogicalResult NarrowTensorOp::verify() {
   TensorTileType tile = getTile().getType(), result = getResult().getType();
-  if (tile.getElementType().isF32() && !result.getElementType().isF32() &&
+  if (isTensorSum(tile.getElementType()) &&
+      !isTensorSum(result.getElementType()) &&
       tile.getShape() == result.getShape())
     return success();
-  return emitOpError() << "expected an f32 tile as one of 16 or 8 bits of "
-                          "its shape, got "
+  return emitOpError() << "expected an f32 or i32 tile as one of 16 or 8 bits "
+                          "of its shape, got "
                        << tile << " and " << result;
 }
 
 LogicalResult StoreTensorOp::verify() {
   TensorTileType tile = getTile().getType();
   return verifyFragment(*this, "the source", getSource().getType(), tile,
-                        tile.getElementType().isF32()
+                        isTensorSum(tile.getElementType())
                             ? FragmentLayout::Accumulator
                             : FragmentLayout::OperandA);
 }
 
 LogicalResult LoadTensorOp::verify() {
   TensorTileType tile = getTile().getType();
-  if (!tile.getElementType().isF32())
-    return emitOpError() << "expected a tile of f32, got " << tile;
+  if (!isTensorSum(tile.getElementType()))
+    return emitOpError() << "expected a tile of f32 or i32, got " << tile;
   if (getAcc() && getAcc().getType() != getResult().getType())
     return emitOpError() << "expected acc to be of type "
                          << getResult().getType() << ", got "
@@ -135,11 +142,13 @@ LogicalResult MmaTensorOp::verify() {
   SharedType b = getB().getType();
   Type element = b.getElementType();
   if (!isTensorOperand(element))
-    return emitOpError() << "expected operands of f16, bf16, f8E4M3FN or "
+    return emitOpError() << "expected operands of i8, f16, bf16, f8E4M3FN or "
                             "f8E5M2, got "
                          << b;
-  if (!tile.getElementType().isF32())
-    return emitOpError() << "expected a tile of f32, got " << tile;
+  Type sum = element.isInteger() ? IntegerType::get(getContext(), 32)
+                                 : Type(Float32Type::get(getContext()));
+  if (tile.getElementType() != sum)
+    return emitOpError() << "expected a tile of " << sum << ", got " << tile;
   std::tuple<int64_t, int64_t, Type> sizes =
       llvm::TypeSwitch<Type, std::tuple<int64_t, int64_t, Type>>(
           getA().getType())

@@ -79,14 +79,13 @@ static bool isByteType(Type type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(type) || type.isInteger(8);
 }
 
-/// What tensor cores multiply: 8-bit floats, f16, bf16, and f32 as tf32.
+/// What tensor cores multiply: 8-bit types, f16, bf16, and f32 as tf32.
 static bool isOperandType(Type type) {
-  return (isByteType(type) && !type.isInteger()) || type.isF16() ||
-         type.isBF16() || type.isF32();
+  return isByteType(type) || type.isF16() || type.isBF16() || type.isF32();
 }
 
 static constexpr const char *kOperandTypes =
-    "f8E4M3FN, f8E5M2, f16, bf16 or f32";
+    "i8, f8E4M3FN, f8E5M2, f16, bf16 or f32";
 
 /// No memory of a CTA has so many rows or columns, and their product can be
 /// counted.
@@ -107,9 +106,8 @@ LogicalResult SharedType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (shape.size() != 2 && shape.size() != 3)
     return emitError() << "expected rows x cols or stages x rows x cols, got "
                        << shape.size() << " dimensions";
-  // Of i8 an operand is made on the way to registers.
-  if (!isOperandType(element) && !isByteType(element))
-    return emitError() << "expected i8, " << kOperandTypes << " elements, got "
+  if (!isOperandType(element))
+    return emitError() << "expected " << kOperandTypes << " elements, got "
                        << element;
   if (swizzle != 32 && swizzle != 64 && swizzle != 128)
     return emitError() << "expected swizzle to be 32, 64 or 128 bytes, got "
@@ -213,13 +211,15 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
   if (rank == 2 && shape[1] % multiple != 0)
     return emitError() << "expected columns to be a multiple of " << multiple
                        << ", got " << shape[1];
-  bool isRow = layout == FragmentLayout::Row;
+  // Sums of products of i8 are integers.
+  bool mayBeInteger =
+      layout == FragmentLayout::Row || layout == FragmentLayout::Accumulator;
   if (isOperand ? !isOperandType(element)
-                : !element.isF32() && !(isRow && element.isInteger(32)))
+                : !element.isF32() && !(mayBeInteger && element.isInteger(32)))
     return emitError() << "expected "
-                       << (isOperand ? kOperandTypes
-                           : isRow   ? "f32 or i32"
-                                     : "f32")
+                       << (isOperand      ? kOperandTypes
+                           : mayBeInteger ? "f32 or i32"
+                                          : "f32")
                        << " elements, got " << element;
   return success();
 }

@@ -327,9 +327,14 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
   if (other != element && !widens(other, b))
     return op->emitOpError() << "expected a and b of one element type, got "
                              << other << " and " << element;
-  if (other.isInteger())
-    return op->emitOpError() << "expected a of f16 or bf16 beside b of "
-                             << element << ", got " << other;
+  if (other.isInteger() != acc.getElementType().isInteger())
+    return op->emitOpError()
+           << "expected sums in i32 of operands of i8, and in f32 of others, "
+              "got acc of "
+           << acc.getElementType() << " beside a of " << other;
+  if (other.isInteger() && (aTransposed || !transposed))
+    return op->emitOpError() << "expected operands a [m, k] and b [n, k] of "
+                                "i8, which no instruction transposes";
   // Of a product in tensor memory each lane reads the columns that it wants.
   if (acc.getLayout() != FragmentLayout::Accumulator &&
       acc.getLayout() != FragmentType::getProductLayout(element, transposed))
@@ -414,6 +419,14 @@ LogicalResult StoreTransposedOp::verify() {
   return verifyTransposed(*this, getSource().getType(), getTile().getType());
 }
 
+LogicalResult FillOp::verify() {
+  if (getResult().getType().getElementType().isF32() ||
+      getValue().isInteger())
+    return success();
+  return emitOpError() << "expected a whole number in a fragment of i32, got "
+                       << getValueAttr();
+}
+
 LogicalResult MmaOp::verify() {
   // Its columns are read in the order in which bytes of b become operands.
   Type a = getA().getType();
@@ -429,8 +442,8 @@ LogicalResult MmaOp::verify() {
 LogicalResult MmaAsyncOp::verify() {
   FragmentType result = getResult().getType();
   SharedType b = getB().getType();
-  if (b.getElementBytes() > 2 || b.getElementType().isInteger())
-    return emitOpError() << "expected operands of f8E4M3FN, f8E5M2, f16 or "
+  if (b.getElementBytes() > 2)
+    return emitOpError() << "expected operands of i8, f8E4M3FN, f8E5M2, f16 or "
                             "bf16, got "
                          << b;
   if (widens(getElementTypeOf(getA().getType()), b))
@@ -458,7 +471,10 @@ LogicalResult MapOp::verify() {
   SmallVector<Type> expected;
   for (Value input : getInputs()) {
     auto type = cast<FragmentType>(input.getType());
-    bool fits = type == result ||
+    // An element may become one of another type.
+    bool fits = FragmentType::get(getContext(), type.getShape(),
+                                  result.getElementType(), type.getLayout()) ==
+                    result ||
                 (type.isRow() && type.getRows() == result.getRows()) ||
                 (type.isColumn() && !result.isQuads() &&
                  result.getShape().size() == 2 &&

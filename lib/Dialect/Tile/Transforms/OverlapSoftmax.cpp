@@ -273,7 +273,7 @@ SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
   Value isHere =
       arith::CmpIOp::create(builder, loc(), arith::CmpIPredicate::slt, first(),
                             step.loop.getUpperBound());
-  SmallVector<Type> types = {product.getType()};
+  SmallVector<Type> types = {step.finalScores.getType()};
   llvm::append_range(types, ValueRange(step.places).getTypes());
   if (mayMissRows())
     types.push_back(builder.getIndexType());

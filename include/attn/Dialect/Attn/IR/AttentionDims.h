@@ -59,9 +59,18 @@ mlir::FloatType getScoreType(mlir::Value query);
 /// True for tensors, and elements, of f8E4M3FN and f8E5M2.
 bool isFloat8(mlir::Type type);
 
-/// True for those and i8: what keys and values may be beside a query of more
-/// bits.
+/// True for those and i8.
 bool isByte(mlir::Type type);
+
+/// The element type that weights are rounded to before they meet the values:
+/// that of the query, or of the values beside a query of i8.
+mlir::Type getWeightType(mlir::Type query, mlir::Type value);
+
+/// The same of any op with query and value operands.
+template <typename OpTy>
+mlir::Type getWeightType(OpTy op) {
+  return getWeightType(op.getQuery().getType(), op.getValue().getType());
+}
 
 /// `scale`, or 1/sqrt(D) of `query` (attention_c13).
 double getScaleValue(std::optional<llvm::APFloat> scale, mlir::Value query);

@@ -26,8 +26,8 @@ def Attn_Float : AnyTypeOf<[F16, BF16, F32, F64], "f16, bf16, f32 or f64">;
 // them.
 def Attn_Input : AnyTypeOf<[F8E4M3FN, F8E5M2, F16, BF16, F32, F64],
     "f8E4M3FN, f8E5M2, f16, bf16, f32 or f64">;
-// What a cache may hold beside a query of more bits: also integers, which stand
-// for their product with a descale.
+// What keys may be, and beside a query of more bits a cache: also integers,
+// which stand for their product with a descale.
 def Attn_Stored : AnyTypeOf<[F8E4M3FN, F8E5M2, F16, BF16, F32, F64, I8],
     "f8E4M3FN, f8E5M2, f16, bf16, f32, f64 or i8">;
 // Running statistics, scores and LSE.

@@ -108,6 +108,10 @@ def AttentionOp : Attn_Op<"attention", [
         descale(%dq, %dk, %dv : tensor<1xf32>, tensor<1xf32>, tensor<?x8xf32>)
         : tensor<?x32x?x64xf8E4M3FN>, tensor<?x8x?x64xf8E4M3FN>, tensor<?x8x?x64xf8E4M3FN>
         -> tensor<?x32x?x64xbf16>
+    %i = attn.attention %qi, %ki, %v
+        descale(%dq, %dk : tensor<1xf32>, tensor<1xf32>)
+        : tensor<?x32x?x64xi8>, tensor<?x8x?x64xi8>, tensor<?x8x?x64xbf16>
+        -> tensor<?x32x?x64xbf16>
     %c = attn.attention %q, %k, %v
         lengths(key %lengths : tensor<?xi32>) mask_mod causal(bottom_right)
         : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
@@ -134,7 +138,7 @@ def AttentionOp : Attn_Op<"attention", [
     ```
   }];
   let arguments = (ins
-    Attn_Tensor<Attn_Input, 4>:$query,
+    Attn_Tensor<Attn_Stored, 4>:$query,
     Attn_Tensor<Attn_Stored, 4>:$key,
     Attn_Tensor<Attn_Stored, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
@@ -176,6 +180,8 @@ def AttentionOp : Attn_Op<"attention", [
     bool hasLengths() { return getKeyLengths() || getQueryLengths(); }
     /// f32, or f64 where the inputs are f64: the type of scores and statistics.
     ::mlir::FloatType getScoreType();
+    /// The descale of query (0), key (1) or value (2); null if it has none.
+    ::mlir::Value getDescaleOf(unsigned operand);
   }];
   let builders = [
     // `bias` and `sink` may be null; no descales, no lengths, no dropout; fills
@@ -247,7 +253,7 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     ```
   }];
   let arguments = (ins
-    Attn_Tensor<Attn_Input, 4>:$query,
+    Attn_Tensor<Attn_Stored, 4>:$query,
     Attn_Tensor<Attn_Stored, 4>:$key,
     Attn_Tensor<Attn_Stored, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,

@@ -18,6 +18,10 @@ namespace attn {
 /// 0.
 bool isDefinedBeyond(mlir::Region &region, unsigned loop);
 
+/// How many keys share what `op`, of a score_mod, mask_mod or prob_mod, gives:
+/// by what it divides the key position; nothing for other ops.
+std::optional<int64_t> getKeyBlock(mlir::Operation *op);
+
 /// What has to hold for `condition` to hold, each once: what arith.andi joins.
 llvm::SmallVector<mlir::Value> getConjuncts(mlir::Value condition);
 

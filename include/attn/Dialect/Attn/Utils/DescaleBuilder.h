@@ -23,9 +23,6 @@ namespace attn {
 /// scale, which is 1 then; `op` gets a score_mod if it has none.
 void scaleScores(AttentionOp op);
 
-/// The descale of the value of `op`, null if there is none.
-mlir::Value getValueDescale(AttentionOp op);
-
 /// Query heads of a key head, an index; null if `descale` is [1], and needs
 /// none.
 mlir::Value getGroupSize(mlir::OpBuilder &builder, mlir::Location loc,

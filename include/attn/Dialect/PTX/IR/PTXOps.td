@@ -34,7 +34,7 @@ def WgmmaOp : AttnPTX_Op<"wgmma", [AttrSizedOperandSegments]> {
   let summary = "a run of wgmma.mma_async into one accumulator";
   let description = [{
     D (+)= A[0] * B[0] + A[1] * B[1] + ..., each product of shape m64nNk16 on
-    16-bit inputs, or m64nNk32 on 8-bit ones, with f32 accumulation, by one warpgroup (PTX ISA,
+    16-bit inputs, or m64nNk32 on 8-bit ones, with accumulation in f32, or i32 of i8, by one warpgroup (PTX ISA,
     "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation"). N is
     twice the number of elements of the accumulator. Without `acc` the first
     product overwrites D.

@@ -263,6 +263,8 @@ def LoadOperandOp : AttnTile_Op<"load_operand", [
 def FillOp : AttnTile_Op<"fill", [Pure]> {
   let summary = "a fragment with the same value everywhere";
   let description = [{
+    Of i32 it is a whole number.
+
     Example:
     ```mlir
     %acc = attn_tile.fill 0.0 : !attn_tile.fragment<128x64xf32, accumulator>
@@ -271,6 +273,7 @@ def FillOp : AttnTile_Op<"fill", [Pure]> {
   let arguments = (ins F32Attr:$value);
   let results = (outs AttnTile_Fragment:$result);
   let assemblyFormat = "$value attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def MmaOp : AttnTile_Op<"mma", [
@@ -278,8 +281,8 @@ def MmaOp : AttnTile_Op<"mma", [
   let summary = "result = acc + a * b on tensor cores";
   let description = [{
     `a` is [m, k] in registers or in shared memory, where with `transpose_a` it is
-    [k, m]; `b` is [k, n] in shared memory, or with `transpose_b` [n, k]. 16-bit inputs, or f32 ones rounded to
-    tf32; f32 accumulation. An f32 `a` in registers comes from `load_operand`
+    [k, m]; `b` is [k, n] in shared memory, or with `transpose_b` [n, k]. Products of floats, f32 ones rounded to tf32,
+    are summed in f32; those of i8, [m, k] and [n, k], in i32. An f32 `a` in registers comes from `load_operand`
     with `transpose_b`, and from `to_operand` without.
 
     Example:

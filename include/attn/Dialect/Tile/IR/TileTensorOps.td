@@ -14,7 +14,7 @@ def AttnTile_Tensor : AttnTile_Type<"TensorTile", "tensor"> {
   let description = [{
     `rows x cols`. Tensor memory (PTX ISA, tcgen05) has 128 lanes of 512 cells of
     32 bits. Warpgroup g of the kernel has rows [128 g, 128 (g + 1)) in its own
-    columns of all lanes: row r in lane r mod 128, an f32 in a cell, or two 16-bit
+    columns of all lanes: row r in lane r mod 128, an f32 or i32 in a cell, or two 16-bit
     or four 8-bit elements of neighbouring columns. A warp reaches the 32 lanes of its number in
     the warpgroup, the rows of its fragments.
 

@@ -46,7 +46,7 @@ def AttnTile_Shared : AttnTile_Type<"Shared", "shared"> {
     byte(row, col) = panel * rows * swizzle + row * swizzle
                    + 16 * (chunk xor f(row)) + e * col mod 16
     panel = e * col div swizzle     chunk = (e * col mod swizzle) div 16
-    e: bytes of an element, 1 (f8E4M3FN, f8E5M2), 2 (f16, bf16) or 4 (f32)
+    e: bytes of an element, 1 (i8, f8E4M3FN, f8E5M2), 2 (f16, bf16) or 4 (f32)
     swizzle 128: f(row) = row mod 8          swizzle 64: f(row) = (row div 2) mod 4
     swizzle  32: f(row) = (row div 4) mod 2
     A vector is a tile of one row, which is contiguous.
@@ -93,7 +93,7 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
     warp, lane = 4 * g + t, blocks of 16 rows (PTX ISA, "Matrix Fragments for
     mma.m16n8k16"):
 
-    `accumulator` (f32), for each block of 16 rows and 8 columns, 4 values:
+    `accumulator` (f32, or i32 of products of i8), for each block of 16 rows and 8 columns, 4 values:
     ```
               col 2t    2t+1          lanes of a row: 4g .. 4g+3
       row g     v0       v1
