@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from . import mask, norms, rotary, serving
     from .functional import attention, attention_backward
     from .cache import Cache
+    from .int8 import sageattn
     from .kernel import Kernel, compile
     from .linear import linear_attention
     from .paged import append, decode
@@ -29,7 +30,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
     "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "linear_attention", "mask", "norms", "prefill",
-    "rotary", "serving", "varlen",
+    "rotary", "sageattn", "serving", "varlen",
 ]  # fmt: skip
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
@@ -41,6 +42,7 @@ _HOMES = {
     "decode": "paged",
     "flash_attn_varlen_func": "ragged",
     "prefill": "ragged",
+    "sageattn": "int8",
     "varlen": "ragged",
     "linear_attention": "linear",
     "compile": "kernel",

@@ -23,6 +23,8 @@ FLOATS = ("f16", "bf16", "f32", "f64")
 FLOAT8 = ("f8E4M3FN", "f8E5M2")
 #: What keys and values may be beside a query of more bits.
 BYTES = (*FLOAT8, "i8")
+#: What values may be beside a query and key of i8.
+BESIDE_INTEGERS = (*FLOAT8, "f16", "bf16", "f32")
 
 
 def check_no_gradients(*, instead: str = "attention", **arrays: Any):
@@ -37,7 +39,7 @@ def check_no_gradients(*, instead: str = "attention", **arrays: Any):
 
 def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS, cache_dtypes: Sequence[str] = ()):
     """Types and shapes of query, key and value, and of what there is of bias, sink, lengths, seed and offset, in the words of a manifest's binding.
-    Key and value have the type of query, or one of `cache_dtypes`."""
+    Key and value have the type of query, or one of `cache_dtypes`; beside a query of i8 the value has one of BESIDE_INTEGERS."""
     query, key, value = (named[name] for name in ("query", "key", "value"))
     if query.dtype not in dtypes:
         raise BindingError(f"query: expected dtype {', '.join(dtypes)}, got {query.dtype}")
@@ -45,7 +47,10 @@ def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS,
     for name, view in (("query", query), ("key", key), ("value", value)):
         if len(view.shape) != 4:
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
-        if name != "query" and view.dtype != named[like].dtype:
+        if name == "value" and query.dtype == "i8":
+            if view.dtype not in BESIDE_INTEGERS:
+                raise BindingError(f"value: expected dtype {', '.join(BESIDE_INTEGERS)} beside a query of i8, got {view.dtype}")
+        elif name != "query" and view.dtype != named[like].dtype:
             raise BindingError(f"{name}: expected dtype {named[like].dtype}, that of {like}, got {view.dtype}")
     batch, heads, _, dim = query.shape
     key_heads, keys = key.shape[1], key.shape[2]
@@ -69,7 +74,7 @@ def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS,
     if sink := named.get("sink"):
         if sink.shape != (heads,):
             raise BindingError(f"sink: expected shape ({heads},), one for each query head, got {tuple(sink.shape)}")
-        own = "f32" if query.dtype in FLOAT8 else query.dtype
+        own = "f32" if query.dtype in BYTES else query.dtype
         if sink.dtype not in (own, "f32"):
             raise BindingError(f"sink: expected dtype {' or '.join(dict.fromkeys((own, 'f32')))}, got {sink.dtype}")
     check_descales(named, batch)
@@ -80,18 +85,23 @@ def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS,
             raise BindingError(f"{name}: expected a number or an i64 array of rank 0, got {number.dtype} of {tuple(number.shape)}")
 
 
+def descaled_names(*dtypes: str) -> list[str]:
+    """The descales of a query, key and value of these types: of those of 8 bits."""
+    return [name for name, dtype in zip(DESCALES, dtypes) if dtype in BYTES]
+
+
 def check_descales(named: Mapping[str, ArrayView], batch: int):
     query, key = named["query"], named["key"]
-    for name in DESCALES:
-        descale = named.get(name)
-        if descale is None:
-            continue
+    scaled = descaled_names(named["query"].dtype, named["key"].dtype, named["value"].dtype)
+    given = [name for name in DESCALES if name in named]
+    for name in given:
+        descale = named[name]
         if key.dtype not in BYTES:
             raise BindingError(f"expected inputs of {', '.join(FLOAT8)} or i8 with descale, got {key.dtype}")
-        if query.dtype in FLOAT8 and "query_descale" not in named:
-            raise BindingError("expected descale to be three arrays, of query, key and value, got two")
-        if query.dtype not in FLOAT8 and "query_descale" in named:
-            raise BindingError(f"expected descale to be two arrays, of key and value, beside a query of {query.dtype}, got three")
+        if given != scaled:
+            operands = ", ".join(name.removesuffix("_descale") for name in scaled)
+            types = ", ".join(named[name].dtype for name in ("query", "key", "value"))
+            raise BindingError(f"expected descale to be {len(scaled)} arrays, of {operands}, with inputs of {types}, got {len(given)}")
         if "bias" in named:
             raise BindingError("expected no bias with descale, got one: add it in score_mod")
         heads = (batch, key.shape[1])

@@ -30,13 +30,15 @@ def float8_output(query: Any, output_mod: Any, scale: Any, dtype: Optional[str])
     return lambda x, b, h, i, c: own(x, b, h, i, c) * factor[0]
 
 
-def descale_arrays(descale: Optional[Sequence[Any]]) -> dict[str, Any]:
-    """As arguments of a kernel."""
+def descale_arrays(descale: Optional[Sequence[Any]], query: Any, value: Any) -> dict[str, Any]:
+    """As arguments of a kernel: of query, key and value, or two where one of query and value has more than 8 bits."""
     if descale is None:
         return {}
     if not isinstance(descale, (tuple, list)) or len(descale) not in (2, 3):
-        raise BindingError(f"expected descale to be three arrays, of query, key and value, or two, of 8-bit key and value, got {descale!r}")
-    return dict(zip(DESCALES[-len(descale) :], descale))
+        raise BindingError(f"expected descale to be three arrays, of query, key and value, or two where query or value have more than 8 bits, got {descale!r}")
+    is_of_keys = view_of(query, "query").dtype == "i8" and view_of(value, "value").dtype not in BYTES
+    names = DESCALES[:2] if is_of_keys and len(descale) == 2 else DESCALES[-len(descale) :]
+    return dict(zip(names, descale))
 
 
 class TokenScales(NamedTuple):

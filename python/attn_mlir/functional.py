@@ -68,11 +68,11 @@ def attention(
     """softmax(scale * query key^T + bias, masked) value.
 
     Arguments:
-      query: [B, Hq, M, D], f16, bf16 or f32, or 8 bits (f8E4M3FN, f8E5M2: ml_dtypes.float8_e4m3fn, torch.float8_e5m2, ...);
+      query: [B, Hq, M, D], f16, bf16 or f32, or 8 bits (f8E4M3FN, f8E5M2: ml_dtypes.float8_e4m3fn, torch.float8_e5m2, ...; i8 of query and key beside a value of any of these);
         key: [B, Hkv, N, D]; value: [B, Hkv, N, Dv]; Hkv divides Hq. Any strides with a contiguous head dim: of arrays
         [B, M, H, D], pass the transposed view.
-      descale: of 8-bit query, key and value, what they stand for divided by what they are: three arrays of f32 where query is, or those of key and value alone, where query has more bits,
-        each [1] or [B, Hkv]. With it there is no bias. Beside a query of more bits also [B, Hkv, N], one for each token: factors of scores and weights in the same kernel.
+      descale: of those of query, key and value that have 8 bits, what they stand for divided by what they are: three arrays of f32, or those of key and value alone, where query has more bits,
+        or of query and key, where value has; each [1] or [B, Hkv]. With it there is no bias. Beside a query of more bits also [B, Hkv, N], one for each token: factors of scores and weights in the same kernel.
       head_map: [Hq], i32 or i64: the head of key and value for each query head, in any order and groups; or a pair of such, of key and of value, which may then have
         different numbers of heads. Read when the kernel runs; an entry that is no head counts as the last one.
       qk_norm: (weight of query, weight of key), [D] of floats each, or None for ones: rows of query and key are divided by the root of the mean of their squares plus
@@ -150,12 +150,12 @@ def attention(
         more.update(causal=causal, window=window, scale=scale, mask_mod=mask_mod, descale=descale)
         more.update(target=target, device=device, allow_tf32=allow_tf32, cache=cache)
         return changed_attention(attention, query, key, value, prob_mod, score, sink, normalization, return_lse, own, more)
-    more = {**descale_arrays(descale), "key_lengths": key_lengths, "query_lengths": query_lengths}
+    more = {**descale_arrays(descale, query, value), "key_lengths": key_lengths, "query_lengths": query_lengths}
     more.update(head_map_arrays(head_map))
     more.update(dropout_arrays(query, dropout, seed, offset))
     more.update(changes)
     call = Call(query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod)
-    check_arrays(call.named, FLOAT8 + FLOATS, BYTES)
+    check_arrays(call.named, BYTES + FLOATS, BYTES)
     text = normalization_text(normalization)
     for name, is_given in (("return_lse", return_lse), ("sink", sink is not None)):
         if is_given and text != "softmax":
@@ -216,7 +216,7 @@ def attention_backward(
     """
     mask_mod = with_blocks(mask_mod, block_mask)
     random = dropout_arrays(query, dropout, seed, offset)
-    call = Call(query, key, value, bias, None, {**descale_arrays(descale), **head_map_arrays(head_map), **random}, causal, window, soft_cap, scale, mask_mod, score_mod)
+    call = Call(query, key, value, bias, None, {**descale_arrays(descale, query, value), **head_map_arrays(head_map), **random}, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named, FLOAT8 + FLOATS, FLOAT8)
     wide = wide_field(call.named, d_output)
     text = normalization_text(normalization)
@@ -285,7 +285,8 @@ class Call:
 
     def result_field(self, dtype: Optional[str], takes_bytes: bool = False, own: Optional[str] = None) -> tuple:
         """Of an AttentionProblem; none for the default, `own` or the query's. `takes_bytes`: 8 bits are a type, too."""
-        own = own or self.views[0].dtype
+        # That of the weights: an integer is none.
+        own = own or self.views[2 if self.views[0].dtype == "i8" else 0].dtype
         if takes_bytes and dtype in FLOAT8 and own != "f64":
             return "result_dtype", dtype
         if own in FLOAT8:
@@ -370,13 +371,13 @@ class Call:
         lengths = tuple((name, self.named[name].dtype) for name in LENGTHS if name in self.named)
         descales = tuple(len(self.named[name].shape) for name in DESCALES if name in self.named)
         maps = map_types(self.named)
-        cache_dtype = value.dtype if value.dtype != query.dtype else None
+        more_types = (None, value.dtype) if query.dtype == "i8" else (value.dtype if value.dtype != query.dtype else None, None)
         check_scale(scale)
         sizes: tuple[tuple[str, int], ...] = ()
         if "gradient" not in fields:
             sizes = self.sizes_of_decoding(target) if self.is_decoding() else ()
             fields += self.tile_of_few_rows(target)
-        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, maps, cache_dtype, descales, self.options, fields, sizes, target, flags, cache)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, maps, more_types, descales, self.options, fields, sizes, target, flags, cache)
         is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
@@ -385,7 +386,7 @@ class Call:
         problem = AttentionProblem(
             query.dtype, query.shape[3], value.shape[3], mask.region if mask else None, score.region if score else None,
             **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, pages=pages, lengths=lengths,
-            head_maps=maps, cache_dtype=cache_dtype, descales=descales, scale=scale,
+            head_maps=maps, **dict(zip(("cache_dtype", "value_dtype"), more_types)), descales=descales, scale=scale,
             **dict(zip(fields[::2], fields[1::2])),
         )  # fmt: skip
         if problem.capture_gradients and not problem.learned:

@@ -12,6 +12,7 @@ from .errors import BindingError
 from .heads import HEAD_MAPS, select_heads, sum_heads
 from .norms import norm_lines
 from .rotary import rotary_lines
+from .runtime.manifest import DTYPE_BYTES
 from .widen import dequantize_lines
 
 #: What a dimension of a bias may be: its size in [B, Hq, M, N], or 1.
@@ -50,7 +51,7 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; with `latent` the pool of the values is not read, which are the first columns of that of the keys; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `descales` are the ranks of those of 8-bit query, key and value, or of the latter two: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `qk_norm` and `rotary` are what attn_mlir.norms.norm_field and attn_mlir.rotary.rotary_field give, of which the norm is first, and the latter turns no pages; `dropout` is its rate, with which
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; with `latent` the pool of the values is not read, which are the first columns of that of the keys; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `value_dtype` that of value, beside a query and key of i8; `descales` are the ranks of those of what has 8 bits of query, key and value: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `qk_norm` and `rotary` are what attn_mlir.norms.norm_field and attn_mlir.rotary.rotary_field give, of which the norm is first, and the latter turns no pages; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm); `result_dtype`
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` and `tile_n` are the numbers of rows and keys
@@ -77,6 +78,7 @@ class AttentionProblem:
     latent: bool = False
     append: Optional[tuple[int, str, str]] = None
     cache_dtype: Optional[str] = None
+    value_dtype: Optional[str] = None
     descales: tuple[int, ...] = ()
     lengths: tuple[tuple[str, str], ...] = ()
     head_maps: tuple[str, ...] = ()
@@ -116,9 +118,10 @@ class AttentionProblem:
 
         rows = ("B", "Hq", "M")
         stored = self.cache_dtype or self.dtype
+        columns = ((self.head_dim, stored), (self.value_dim, self.value_dtype or stored))
         query = tensor((*rows, self.head_dim), self.dtype)
-        key, value = (tensor(("B", "Hkv", "N", dim), stored) for dim in (self.head_dim, self.value_dim))
-        wide = self.wide_dtype or self.dtype
+        key, value = (tensor(("B", "Hkv", "N", dim), dtype) for dim, dtype in columns)
+        wide = self.wide_dtype or self.value_dtype or self.dtype
         output, lse = tensor((*rows, self.value_dim), wide), tensor(rows, "f64" if self.dtype == "f64" else "f32")
 
         def result(type: str) -> str:
@@ -133,7 +136,8 @@ class AttentionProblem:
             arguments["sink"] = tensor(("Hq",), self.sink_dtype)
             clauses.append(f"sink(%sink : {arguments['sink']})")
         if self.descales:
-            ranks = zip(("query", "key", "value")[-len(self.descales) :], self.descales)
+            types = (self.dtype, *(dtype for _, dtype in columns))
+            ranks = zip([name for name, dtype in zip(("query", "key", "value"), types) if DTYPE_BYTES[dtype] == 1], self.descales)
             scales = {f"{n}_descale": tensor(("B", "Hkv") if rank == 2 else (1,), "f32") for n, rank in ranks}
             arguments.update(scales)
             if not self.gradient:
@@ -142,12 +146,12 @@ class AttentionProblem:
         pools: list[str] = []
         sources = ("Hkv", "Hv" if len(self.head_maps) == 2 else "Hkv")
         if self.head_maps:
-            key, value = (tensor(("B", h, "N", dim), stored) for h, dim in zip(sources, (self.head_dim, self.value_dim)))
+            key, value = (tensor(("B", h, "N", dim), dtype) for h, (dim, dtype) in zip(sources, columns))
             arguments.update(key=key, value=value)
         if self.pages:
             page, entry = self.pages
             arguments["key_table"] = table = tensor(("B", "T"), entry)
-            pools = [tensor(("P", h, page, dim), stored) for h, dim in zip(sources, (self.head_dim, self.value_dim))]
+            pools = [tensor(("P", h, page, dim), dtype) for h, (dim, dtype) in zip(sources, columns)]
             arguments.update(zip(("key", "value"), pools))
             if self.latent:
                 views += latent_lines(*pools)
@@ -163,7 +167,7 @@ class AttentionProblem:
         if self.head_maps:
             arguments.update((n, tensor(("Hq",), entry)) for n, entry in zip(HEAD_MAPS, self.head_maps))
             selecting = {"key" + "_pages" * bool(self.pages): key, "value" + "_pages" * bool(self.pages): value}
-            key, value = (tensor(("B", "Hq", "N", dim), stored) for dim in (self.head_dim, self.value_dim))
+            key, value = (tensor(("B", "Hq", "N", dim), dtype) for dim, dtype in columns)
             selected, names = select_heads(self.head_maps, selecting, {**arguments, "key_rows": key, "value_rows": value})
             views += selected
         if self.append:

@@ -59,7 +59,7 @@ def varlen(
     Returns output [rows, Hq, Dv], bf16 of an 8-bit query, or (output, lse) with lse [Hq, rows] f32 (FlashAttention's softmax_lse of varlen, natural logarithm), of
     query's library. Rows of no sequence are not written. A kernel serves all offsets and numbers of rows.
     """
-    more = {"query_offsets": cu_seqlens_q, "key_offsets": cu_seqlens_k, **descale_arrays(descale)}
+    more = {"query_offsets": cu_seqlens_q, "key_offsets": cu_seqlens_k, **descale_arrays(descale, query, value)}
     return run({"query": query, "key": key, "value": value, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache)  # fmt: skip
 
 

@@ -51,3 +51,12 @@ func.func @small(%q: tensor<1x1x64x64xf8E4M3FN>) -> tensor<1x1x64x64xf16> {
       : tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x64xf8E4M3FN> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }
+
+// -----
+
+func.func @integers(%q: tensor<1x1x64x64xi8>, %v: tensor<1x1x64x64xf32>) -> tensor<1x1x64x64xf32> {
+  // expected-error @below {{expected values of f8E4M3FN, f8E5M2, f16 or bf16 beside a query of i8 on a GPU, got f32}}
+  %o = attn.attention %q, %q, %v {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xi8>, tensor<1x1x64x64xi8>, tensor<1x1x64x64xf32> -> tensor<1x1x64x64xf32>
+  return %o : tensor<1x1x64x64xf32>
+}

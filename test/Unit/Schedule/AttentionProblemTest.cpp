@@ -90,7 +90,19 @@ TEST(AttentionProblem, reportsBadText) {
       "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
       "Hq, M, N, bias, cache, captures, dropout, dtype, key_page, lse, "
       "mask, normalization, out, pass, prob_mod, qk_norm, rotary, score_mod, "
-      "shared_kv, tf32, value_page (did you mean 'mask'?)");
+      "shared_kv, tf32, value, value_page (did you mean 'mask'?)");
+}
+
+TEST(AttentionProblem, integersHaveValuesOfAnotherType) {
+  auto problem = *AttentionProblem::parse("M=1 N=8 D=64 Dv=32 dtype=i8 "
+                                          "value=bf16");
+  EXPECT_EQ(problem.getKeyType(), ElementType::I8);
+  EXPECT_EQ(problem.getValueType(), ElementType::BF16);
+  EXPECT_EQ(problem.getWeightType(), ElementType::BF16);
+  EXPECT_EQ(problem.outputType, ElementType::BF16);
+  EXPECT_EQ(problem.getKvRowBytes(), 64 + 2 * 32);
+  EXPECT_EQ(problem.print(),
+            "B=1 Hq=1 Hkv=1 M=1 N=8 D=64 Dv=32 dtype=i8 mask=full value=bf16");
 }
 
 TEST(AttentionProblem, reportsBadValues) {
@@ -112,6 +124,16 @@ TEST(AttentionProblem, reportsBadValues) {
   EXPECT_EQ(getError("M=1 N=1 D=1 dtype=f8E5M2 cache=f8E5M2"),
             "expected cache of 8 bits beside a dtype of more, got "
             "cache=f8E5M2 dtype=f8E5M2");
+  EXPECT_EQ(getError("M=1 N=1 D=1 value=f16"),
+            "expected value=f16 beside dtype=i8, got dtype=bf16");
+  EXPECT_EQ(getError("M=1 N=1 D=1 dtype=i8"),
+            "expected value one of f8E4M3FN, f8E5M2, f16, bf16, f32 beside "
+            "dtype=i8, got none");
+  EXPECT_EQ(getError("M=1 N=1 D=1 dtype=i8 value=i8"),
+            "expected value one of f8E4M3FN, f8E5M2, f16, bf16, f32 beside "
+            "dtype=i8, got value=i8");
+  EXPECT_EQ(getError("M=1 N=1 D=1 dtype=i8 value=f16 pass=backward"),
+            "expected floats with pass=backward, got dtype=i8");
   EXPECT_EQ(getError("M=1 N=1 D=1 value_page=-1"),
             "expected value_page from 0 to 16777216, got -1");
   EXPECT_EQ(getError("M=1 N=1 D=1 tf32=1"),

@@ -67,9 +67,23 @@ TEST(Family, bytesHaveTheirRate) {
   EXPECT_EQ(getGain("sm_100a"), 0.5);
 }
 
+/// mma.sync has them on every chip.
+TEST(Family, integersHaveTheirRate) {
+  const Family &family = getFamily(MmaFamily::MmaSync);
+  for (const char *name : {"sm_80", "sm_90a", "sm_100a"}) {
+    TargetInfo target = *lookupTarget(name);
+    EXPECT_NEAR(family.getRate(ElementType::I8, target) /
+                    family.getRate(ElementType::F16, target),
+                2, 0.01)
+        << name;
+    EXPECT_EQ(family.getSumBits(ElementType::I8, target), 0);
+  }
+}
+
 TEST(Family, typesHaveOperandsOrNone) {
   EXPECT_EQ(getMmaOperand(ElementType::F32), MmaOperand::TF32);
   EXPECT_EQ(getMmaOperand(ElementType::F8E5M2), MmaOperand::F8);
+  EXPECT_EQ(getMmaOperand(ElementType::I8), MmaOperand::I8);
   EXPECT_EQ(getMmaOperand(ElementType::F64), std::nullopt);
   EXPECT_EQ(getMmaOperand(ElementType::I1), std::nullopt);
 }

@@ -30,7 +30,7 @@ func.func @bytes_out(%q: !q) {
 
 !q = tensor<2x4x8x32xf8E4M3FNUZ>
 func.func @other_format(%q: !q) {
-  // expected-error @+1 {{operand #0 must be 4D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32 or f64 values}}
+  // expected-error @+1 {{operand #0 must be 4D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32, f64 or i8 values}}
   %o = attn.attention %q, %q, %q : !q, !q, !q -> tensor<2x4x8x32xf32>
   return
 }
@@ -57,7 +57,7 @@ func.func @weights(%q: !q) {
 
 !q = tensor<2x4x8x32xf8E4M3FN>
 func.func @two(%q: !q, %d: tensor<1xf32>) {
-  // expected-error @+1 {{expected descales of query, key and value, got 2}}
+  // expected-error @+1 {{expected descales of query, key and value, which have 8 bits, got 2}}
   %o = attn.attention %q, %q, %q descale(%d, %d : tensor<1xf32>, tensor<1xf32>) : !q, !q, !q -> tensor<2x4x8x32xf32>
   return
 }
@@ -121,7 +121,7 @@ func.func @normalize(%acc: tensor<1x4x8x16xf32>, %row: tensor<1x4x8xf32>, %d: te
 !q = tensor<2x4x8x32xf16>
 !k = tensor<2x2x8x32xf8E4M3FN>
 func.func @cache(%q: !q, %k: !k, %d: tensor<1xf32>) {
-  // expected-error @+1 {{expected descales of key and value beside a query of 'f16', got 3}}
+  // expected-error @+1 {{expected descales of key and value, which have 8 bits, got 3}}
   %o = attn.attention %q, %k, %k descale(%d, %d, %d : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) : !q, !k, !k -> !q
   return
 }
@@ -168,9 +168,9 @@ func.func @cache_descale(%q: !q, %k: !k, %d: tensor<1xf32>, %e: tensor<2x4xf32>)
 
 // -----
 
-// attention_c1
-func.func @query(%q: tensor<1x2x16x32xi8>) {
-  // expected-error @+1 {{operand #0 must be 4D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32 or f64 values, but got 'tensor<1x2x16x32xi8>'}}
+// attention_c2
+func.func @values(%q: tensor<1x2x16x32xi8>) {
+  // expected-error @+1 {{expected values of f8E4M3FN, f8E5M2, f16, bf16 or f32 beside a query of i8, got 'i8'}}
   %o = attn.attention %q, %q, %q : tensor<1x2x16x32xi8>, tensor<1x2x16x32xi8>, tensor<1x2x16x32xi8> -> tensor<1x2x16x32xf16>
   return
 }
@@ -190,5 +190,34 @@ func.func @mixed(%q: tensor<1x2x16x32xf16>, %k: tensor<1x2x16x32xi8>, %v: tensor
 func.func @beside_bytes(%q: tensor<1x2x16x32xf8E4M3FN>, %k: tensor<1x2x16x32xi8>) {
   // expected-error @+1 {{expected element type of key to be 'f8E4M3FN', got 'i8'}}
   %o = attn.attention %q, %k, %k : tensor<1x2x16x32xf8E4M3FN>, tensor<1x2x16x32xi8>, tensor<1x2x16x32xi8> -> tensor<1x2x16x32xf16>
+  return
+}
+
+// -----
+
+// attention_c2
+func.func @keys(%q: tensor<1x2x16x32xi8>, %k: tensor<1x2x16x32xf16>) {
+  // expected-error @+1 {{expected element type of key to be 'i8', got 'f16'}}
+  %o = attn.attention %q, %k, %k : tensor<1x2x16x32xi8>, tensor<1x2x16x32xf16>, tensor<1x2x16x32xf16> -> tensor<1x2x16x32xf16>
+  return
+}
+
+// -----
+
+// attention_c20
+func.func @integers(%q: tensor<1x2x16x32xi8>, %v: tensor<1x2x16x32xf16>, %d: tensor<1xf32>) {
+  // expected-error @+1 {{expected descales of query and key, which have 8 bits, got 3}}
+  %o = attn.attention %q, %q, %v descale(%d, %d, %d : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
+      : tensor<1x2x16x32xi8>, tensor<1x2x16x32xi8>, tensor<1x2x16x32xf16> -> tensor<1x2x16x32xf16>
+  return
+}
+
+// -----
+
+// attention_c21
+func.func @weights(%q: tensor<1x2x16x32xi8>, %v: tensor<1x2x16x32xf8E5M2>) {
+  // expected-error @+1 {{expected normalization #attn.softmax with inputs of 'f8E5M2', got #attn.none}}
+  %o = attn.attention %q, %q, %v normalization(#attn.none)
+      : tensor<1x2x16x32xi8>, tensor<1x2x16x32xi8>, tensor<1x2x16x32xf8E5M2> -> tensor<1x2x16x32xf16>
   return
 }

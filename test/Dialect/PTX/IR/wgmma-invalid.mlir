@@ -2,7 +2,7 @@
 
 !acc = !llvm.struct<(f32, f32, f32, f32)>
 llvm.func @element(%a: i64, %b: i64) {
-  // expected-error @+1 {{expected f8E4M3FN, f8E5M2, f16 or bf16, got 'f32'}}
+  // expected-error @+1 {{expected i8, f8E4M3FN, f8E5M2, f16 or bf16, got 'f32'}}
   %d = attn_ptx.wgmma f32 a_descriptors(%a) b(%b) : !acc
   llvm.return
 }
@@ -11,7 +11,7 @@ llvm.func @element(%a: i64, %b: i64) {
 
 !acc = !llvm.struct<(f32, f32, f32)>
 llvm.func @accumulator(%a: i64, %b: i64) {
-  // expected-error @+1 {{expected an accumulator of 4, 8, ... 128 f32, got '!llvm.struct<(f32, f32, f32)>'}}
+  // expected-error @+1 {{expected an accumulator of 4, 8, ... 128 f32 or i32, got '!llvm.struct<(f32, f32, f32)>'}}
   %d = attn_ptx.wgmma f16 a_descriptors(%a) b(%b) : !acc
   llvm.return
 }
@@ -76,5 +76,14 @@ llvm.func @registers_transposed(%a: i32, %b: i64) {
 llvm.func @bytes_transposed(%a: i64, %b: i64) {
   // expected-error @+1 {{expected K-major operands of 'f8E5M2'}}
   %d = attn_ptx.wgmma f8E5M2 a_descriptors(%a) b(%b) b_mn_major : !acc
+  llvm.return
+}
+
+// -----
+
+!acc = !llvm.struct<(f32, f32, f32, f32)>
+llvm.func @integers(%a: i64, %b: i64) {
+  // expected-error @+1 {{expected sums in i32 of i8, and in f32 of others, got 'f32' of 'i8'}}
+  %d = attn_ptx.wgmma i8 a_descriptors(%a) b(%b) : !acc
   llvm.return
 }

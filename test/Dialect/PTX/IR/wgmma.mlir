@@ -31,3 +31,14 @@ llvm.func @registers(%p: i32, %b: i64, %o: !acc) -> !acc {
   %d = attn_ptx.wgmma bf16 a_registers(%p, %p, %p, %p) b(%b) b_mn_major acc(%o : !acc) : !acc
   llvm.return %d : !acc
 }
+
+// Integers have no sign to be changed.
+// PTX-LABEL: llvm.func @integers
+// PTX: wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {$0, $1, $2, $3}, $4, $6, set;
+// PTX-SAME: wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {$0, $1, $2, $3}, $5, $7, add;
+// PTX-SAME: "=r,=r,=r,=r,l,l,l,l"
+llvm.func @integers(%a0: i64, %a1: i64, %b0: i64, %b1: i64) -> !llvm.struct<(i32, i32, i32, i32)> {
+  %d = attn_ptx.wgmma i8 a_descriptors(%a0, %a1) b(%b0, %b1) : !llvm.struct<(i32, i32, i32, i32)>
+  %r = attn_ptx.wgmma_wait 0, %d : !llvm.struct<(i32, i32, i32, i32)>
+  llvm.return %r : !llvm.struct<(i32, i32, i32, i32)>
+}

@@ -95,7 +95,7 @@ attn_tile.kernel @staged(%a: !attn_tile.fragment<16x32xf32, accumulator>) warps(
 
 attn_tile.kernel @wide(%a: !attn_tile.fragment<64x64xf32, operand_a>) warps(4) {
   %b = attn_tile.alloc : !attn_tile.shared<64x64xf32, swizzle = 128>
-  // expected-error @below {{expected operands of f8E4M3FN, f8E5M2, f16 or bf16, got '!attn_tile.shared<64x64xf32, swizzle = 128>'}}
+  // expected-error @below {{expected operands of i8, f8E4M3FN, f8E5M2, f16 or bf16, got '!attn_tile.shared<64x64xf32, swizzle = 128>'}}
   %s = attn_tile.mma_async %a, %b transpose_b : !attn_tile.fragment<64x64xf32, operand_a>, !attn_tile.shared<64x64xf32, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
   attn_tile.return
 }
@@ -180,22 +180,31 @@ attn_tile.kernel @wgmma_widened(%a: !attn_tile.fragment<64x64xbf16, operand_a>) 
 
 // -----
 
-// No product of integers.
+// Sums of integers are integers.
 attn_tile.kernel @integers() warps(1) {
   %a = attn_tile.alloc : !attn_tile.shared<16x32xi8, swizzle = 32>
   %b = attn_tile.alloc : !attn_tile.shared<16x32xi8, swizzle = 32>
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x16xf32, accumulator>
-  // expected-error @below {{expected a of f16 or bf16 beside b of 'i8', got 'i8'}}
+  // expected-error @below {{expected sums in i32 of operands of i8, and in f32 of others, got acc of 'f32' beside a of 'i8'}}
   %s = attn_tile.mma %a, %b transpose_b, %zero : !attn_tile.shared<16x32xi8, swizzle = 32>, !attn_tile.shared<16x32xi8, swizzle = 32>, !attn_tile.fragment<16x16xf32, accumulator>
   attn_tile.return
 }
 
 // -----
 
-attn_tile.kernel @operand() warps(1) {
-  %a = attn_tile.alloc : !attn_tile.shared<16x32xi8, swizzle = 32>
-  // expected-error @below {{expected f8E4M3FN, f8E5M2, f16, bf16 or f32 elements, got 'i8'}}
-  %f = attn_tile.load_operand %a : !attn_tile.shared<16x32xi8, swizzle = 32> -> !attn_tile.fragment<16x32xi8, operand_a>
+attn_tile.kernel @transposed(%a: !attn_tile.fragment<16x32xi8, operand_a>) warps(1) {
+  %b = attn_tile.alloc : !attn_tile.shared<32x32xi8, swizzle = 32>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x32xi32, accumulator>
+  // expected-error @below {{expected operands a [m, k] and b [n, k] of i8, which no instruction transposes}}
+  %s = attn_tile.mma %a, %b, %zero : !attn_tile.fragment<16x32xi8, operand_a>, !attn_tile.shared<32x32xi8, swizzle = 32>, !attn_tile.fragment<16x32xi32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @fill() warps(1) {
+  // expected-error @below {{expected a whole number in a fragment of i32, got 5.000000e-01}}
+  %half = attn_tile.fill 0.5 : !attn_tile.fragment<16x32xi32, accumulator>
   attn_tile.return
 }
 
@@ -203,7 +212,7 @@ attn_tile.kernel @operand() warps(1) {
 
 attn_tile.kernel @wgmma_integers(%a: !attn_tile.fragment<64x64xbf16, operand_a>) warps(4) {
   %b = attn_tile.alloc : !attn_tile.shared<64x64xi8, swizzle = 64>
-  // expected-error @below {{expected operands of f8E4M3FN, f8E5M2, f16 or bf16, got '!attn_tile.shared<64x64xi8, swizzle = 64>'}}
+  // expected-error @below {{expected a and b of one element type, got 'bf16' and 'i8'}}
   %s = attn_tile.mma_async %a, %b transpose_b : !attn_tile.fragment<64x64xbf16, operand_a>, !attn_tile.shared<64x64xi8, swizzle = 64> -> !attn_tile.fragment<64x64xf32, accumulator>
   attn_tile.return
 }

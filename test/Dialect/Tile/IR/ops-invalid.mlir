@@ -71,7 +71,7 @@ func.func private @operand_cols(!attn_tile.fragment<16x8xf16, operand_a>)
 
 // -----
 
-// expected-error @below {{expected f32 elements, got 'f16'}}
+// expected-error @below {{expected f32 or i32 elements, got 'f16'}}
 func.func private @accumulator_element(!attn_tile.fragment<16x16xf16, accumulator>)
 
 // -----

@@ -5,7 +5,7 @@ func.func private @rank(!attn_tile.tensor<128xf32>)
 
 // -----
 
-// expected-error @below {{expected f32, f16, bf16, f8E4M3FN or f8E5M2 elements, got 'f64'}}
+// expected-error @below {{expected f32, i32, f16, bf16, f8E4M3FN, f8E5M2 or i8 elements, got 'f64'}}
 func.func private @element(!attn_tile.tensor<128x64xf64>)
 
 // -----
@@ -70,7 +70,7 @@ attn_tile.kernel @store_other(%f: !attn_tile.fragment<128x32xf16, operand_a>, %g
 
 attn_tile.kernel @narrow_other(%g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
-  // expected-error @below {{expected an f32 tile as one of 16 or 8 bits of its shape, got '!attn_tile.tensor<128x64xf32>' and '!attn_tile.tensor<128x32xf16>'}}
+  // expected-error @below {{expected an f32 or i32 tile as one of 16 or 8 bits of its shape, got '!attn_tile.tensor<128x64xf32>' and '!attn_tile.tensor<128x32xf16>'}}
   %p = attn_tile.narrow_tensor %t[%g] : !attn_tile.tensor<128x64xf32> -> !attn_tile.tensor<128x32xf16>
   attn_tile.return
 }
@@ -79,7 +79,7 @@ attn_tile.kernel @narrow_other(%g: index) warps(4) {
 
 attn_tile.kernel @load_f16(%g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf16>
-  // expected-error @below {{expected a tile of f32, got '!attn_tile.tensor<128x64xf16>'}}
+  // expected-error @below {{expected a tile of f32 or i32, got '!attn_tile.tensor<128x64xf16>'}}
   %f = attn_tile.load_tensor %t[%g] : !attn_tile.tensor<128x64xf16> -> !attn_tile.fragment<128x64xf32, accumulator>
   attn_tile.return
 }
@@ -107,7 +107,7 @@ attn_tile.kernel @load_acc(%a: !attn_tile.fragment<128x32xf32, accumulator>, %g:
 
 attn_tile.kernel @tf32(%q: !attn_tile.shared<128x32xf32, swizzle = 128>, %k: !attn_tile.shared<64x32xf32, swizzle = 128>, %m: !attn_tile.mbarrier<1, arrivals = 1>, %g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
-  // expected-error @below {{expected operands of f16, bf16, f8E4M3FN or f8E5M2, got '!attn_tile.shared<64x32xf32, swizzle = 128>'}}
+  // expected-error @below {{expected operands of i8, f16, bf16, f8E4M3FN or f8E5M2, got '!attn_tile.shared<64x32xf32, swizzle = 128>'}}
   attn_tile.mma_tensor %q, %k transpose_b into %t[%g], %m : !attn_tile.shared<128x32xf32, swizzle = 128>, !attn_tile.shared<64x32xf32, swizzle = 128> into !attn_tile.tensor<128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
   attn_tile.return
 }
@@ -116,7 +116,7 @@ attn_tile.kernel @tf32(%q: !attn_tile.shared<128x32xf32, swizzle = 128>, %k: !at
 
 attn_tile.kernel @sum16(%q: !attn_tile.shared<128x64xf16, swizzle = 128>, %k: !attn_tile.shared<64x64xf16, swizzle = 128>, %m: !attn_tile.mbarrier<1, arrivals = 1>, %g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf16>
-  // expected-error @below {{expected a tile of f32, got '!attn_tile.tensor<128x64xf16>'}}
+  // expected-error @below {{expected a tile of 'f32', got '!attn_tile.tensor<128x64xf16>'}}
   attn_tile.mma_tensor %q, %k transpose_b into %t[%g], %m : !attn_tile.shared<128x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128> into !attn_tile.tensor<128x64xf16>, !attn_tile.mbarrier<1, arrivals = 1>
   attn_tile.return
 }

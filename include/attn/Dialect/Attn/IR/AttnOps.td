@@ -108,7 +108,7 @@ def AttentionOp : Attn_Op<"attention", [
         descale(%dq, %dk, %dv : tensor<1xf32>, tensor<1xf32>, tensor<?x8xf32>)
         : tensor<?x32x?x64xf8E4M3FN>, tensor<?x8x?x64xf8E4M3FN>, tensor<?x8x?x64xf8E4M3FN>
         -> tensor<?x32x?x64xbf16>
-    %i = attn.attention %qi, %ki, %v
+    %n = attn.attention %qi, %ki, %v
         descale(%dq, %dk : tensor<1xf32>, tensor<1xf32>)
         : tensor<?x32x?x64xi8>, tensor<?x8x?x64xi8>, tensor<?x8x?x64xbf16>
         -> tensor<?x32x?x64xbf16>
