@@ -99,9 +99,10 @@ def check_descales(named: Mapping[str, ArrayView], batch: int):
         if key.dtype not in BYTES:
             raise BindingError(f"expected inputs of {', '.join(FLOAT8)} or i8 with descale, got {key.dtype}")
         if given != scaled:
-            operands = ", ".join(name.removesuffix("_descale") for name in scaled)
+            *others, last = (name.removesuffix("_descale") for name in scaled)
+            operands = " and ".join(filter(None, (", ".join(others), last)))
             types = ", ".join(named[name].dtype for name in ("query", "key", "value"))
-            raise BindingError(f"expected descale to be {len(scaled)} arrays, of {operands}, with inputs of {types}, got {len(given)}")
+            raise BindingError(f"expected a descale of {operands}, with inputs of {types}, got {len(given)}")
         if "bias" in named:
             raise BindingError("expected no bias with descale, got one: add it in score_mod")
         heads = (batch, key.shape[1])

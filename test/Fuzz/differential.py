@@ -120,13 +120,13 @@ def write_body(kind, attention, plain, results, pools=()):
 class Weights:
     """What becomes of scores and operands beside regions: `arguments`, lines `before` the attention, and its `clauses`."""
 
-    def __init__(self, rng, dtype, size, has_softmax, is_cache8):
+    def __init__(self, rng, dtype, size, has_softmax, scaled):
+        """`scaled`: which of q, k and v have 8 bits."""
         self.arguments, self.before, self.clauses = [], "", ""
         if has_softmax and rng.random() < 0.1:
-            kind = f"tensor<{size('Hq')}x{rng.choice(['f32', dtype if not dtype.startswith('f8') else 'f32'])}>"
+            kind = f"tensor<{size('Hq')}x{rng.choice(['f32', dtype if 'q' not in scaled else 'f32'])}>"
             self.take("sink", [("sink", kind)])
-        if (dtype.startswith("f8") or is_cache8) and rng.random() < 0.8:
-            scaled = "kv" if is_cache8 else "qkv"
+        if scaled and rng.random() < 0.8:
             shapes = [rng.choice(["1", f"{size('B')}x{size('Hkv')}"]) for _ in scaled]
             self.take("descale", [(f"descale_{name}", f"tensor<{shape}xf32>") for name, shape in zip(scaled, shapes)])
 
@@ -134,15 +134,15 @@ class Weights:
         self.arguments += [f"%{name}: {kind}" for name, kind in operands]
         self.clauses += f" {clause}({', '.join('%' + name for name, _ in operands)} : {', '.join(kind for _, kind in operands)})"
 
-    def add_others(self, rng, normalization, gradients, is_int8):
-        """What stands behind the lengths. Scores of i8 are large but for a small scale. Weights that are divided by their sum have no gradients with dropout."""
+    def add_others(self, rng, normalization, gradients, integers):
+        """What stands behind the lengths. Scores of i8 are large but for a small scale, of two `integers` larger. Weights that are divided by their sum have no gradients with dropout."""
         if rng.random() < 0.1 and not (gradients and "sum" in normalization):
             self.arguments.append("%seeds: tensor<2xi64>")
             for i, name in enumerate(("seed", "start")):
                 self.before += f"  %{name}_at = arith.constant {i} : index\n  %{name} = tensor.extract %seeds[%{name}_at] : tensor<2xi64>\n"
             self.clauses += f" dropout(%seed, %start) rate({rng.choice(['0.0', '0.1', '0.5', '0.9'])})"
-        if rng.random() < (0.7 if is_int8 else 0.1):
-            scales = ["0.003", "-0.0005"] if is_int8 else ["0.05", "-0.1", "0.0", "0.25", "1.0e-46"]
+        if rng.random() < (0.1, 0.7, 0.9)[integers]:
+            scales = (["0.05", "-0.1", "0.0", "0.25", "1.0e-46"], ["0.003", "-0.0005"], ["0.00006", "-0.00001"])[integers]
             self.clauses += f" scale({rng.choice(scales)})"
         self.clauses += normalization
 
@@ -165,10 +165,14 @@ def write_case(rng, folder, gradients=False):
     is_float8 = not appends and rng.random() < 0.12
     if is_float8:
         dtype = rng.choice(["f8E4M3FN", "f8E4M3FN", "f8E5M2"])
+    is_int8 = not (appends or gradients or is_float8) and rng.random() < 0.06
+    if is_int8:  # of query and key
+        dtype = rng.choice(["f16", "bf16", "f8E4M3FN", "f8E5M2"])
+        is_float8 = dtype.startswith("f8")
     is_long = is_float8 and not page and not gradients and rng.random() < 0.4
     if is_long:  # tensor cores drop bits of long sums
         sizes.update(B=1, M=min(sizes["M"], 65), N=rng.choice([600, 1030, 2000]))
-    is_cache8 = not appends and not is_float8 and rng.random() < 0.06
+    is_cache8 = not (appends or is_float8 or is_int8) and rng.random() < 0.06
     sizes["S1"] = rng.choice([2, 3, 6])
     is_static = rng.random() < 0.3
     size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv") else "?"  # noqa: E731
@@ -176,6 +180,8 @@ def write_case(rng, folder, gradients=False):
         ("q", "Hq", "M", "D"), ("k", "Hkv", "N", "D"), ("v", "Hkv", "N", "Dv"), ("o", "Hq", "M", "Dv"))}  # fmt: skip
     if is_float8:
         types["o"] = types["o"].replace(dtype, rng.choice(["f16", "bf16"]))
+    if is_int8:
+        types.update({name: types[name].replace(dtype, "i8") for name in "qk"})
     if is_cache8:
         element = rng.choice(["f8E4M3FN", "f8E5M2", *["i8"] * (not gradients)])  # integers have no gradients
         types.update({name: types[name].replace(dtype, element) for name in "kv"})
@@ -184,19 +190,19 @@ def write_case(rng, folder, gradients=False):
     changed = score.score("%score") if rng.random() < 0.5 else None
     normalization = ""
     is_refused = gradients and is_float8  # attention_c20 and c21: no gradients to be made of what does not verify
-    if rng.random() < 0.1 and not is_refused:
+    if rng.random() < 0.1 and not is_refused and not is_int8:
         changed = score.weight(changed or "%score")
         # Of one key the weight w / w is 1 without an error. Kernels round w before they divide, which in tf32 is as much as V's rounding.
         kinds = ["#attn.none"] if dtype == "f32" and 0 < sizes["N"] <= 30 else ["#attn.none", "#attn.sum<1.0e-6>", "#attn.sum<0.0>"]
         normalization = f" normalization({rng.choice(kinds)})"
     probability = ""
     prob = Region(rng, "p", gradients)
-    is_unchanged = normalization or is_float8 or (is_cache8 and gradients)
+    is_unchanged = normalization or is_float8 or is_int8 or (is_cache8 and gradients)
     if not is_unchanged and rng.random() < (0.1 if is_cache8 else 0.25):
         is_factor = is_cache8 or rng.random() < 0.5
         probability = write_prob_factor(rng, prob) if is_factor else write_prob_mod(rng)
     captures = {**mask.captures, **score.captures, **prob.captures}
-    has_bias, has_lse = rng.random() < 0.2 and not is_cache8 and not is_refused, rng.random() < 0.5 and not normalization
+    has_bias, has_lse = rng.random() < 0.2 and not (is_cache8 or is_int8 or is_refused), rng.random() < 0.5 and not normalization
     if is_float8 and sizes["N"] == 1:  # of one key an unfused LSE has no error, ours 4e-7 (Float8.md)
         has_lse = False
     if has_bias:  # its lowest number, turned around, is infinite in f32 alone
@@ -206,12 +212,13 @@ def write_case(rng, folder, gradients=False):
     lse = f", tensor<{size('B')}x{size('Hq')}x{size('M')}xf32>" if has_lse else ""
     arguments = [f"%{name}: {types[name]}" for name in "qkv"] + ([f"%bias: {bias}"] if has_bias else [])
     arguments += [f"{name}: tensor<{'x'.join(map(size, shape))}x{kind}>" for (shape, kind), name in captures.items()]
-    weights = Weights(rng, dtype, size, not normalization, is_cache8)
+    scaled = "".join(name for name in "qkv" if types[name].endswith(("xi8>", "FN>", "M2>")))
+    weights = Weights(rng, dtype, size, not normalization, scaled)
     lengths = {kind: rng.choice(["i32", "i32", "i64"]) for kind in ("key", "query") if not gradients and rng.random() < 0.3}
     arguments += [f"%{kind}_lengths: tensor<{size('B')}x{element}>" for kind, element in lengths.items()]
     clause = ", ".join(f"{kind} %{kind}_lengths : tensor<{size('B')}x{element}>" for kind, element in lengths.items())
     weights.clauses += f" lengths({clause})" if clause else ""
-    weights.add_others(rng, normalization, gradients, types["k"].endswith("i8>"))
+    weights.add_others(rng, normalization, gradients, sum(types[name].endswith("i8>") for name in "qk"))
     arguments += weights.arguments
     regions = weights.clauses
     pools = {name: types[name] for name in "kv"}
@@ -247,7 +254,7 @@ def write_case(rng, folder, gradients=False):
         regions += f" mask_mod (%b: index, %h: index, %i: index, %j: index) {{\n{chr(10).join(mask.lines)}\n        attn.yield {shown} : i1\n      }}"
     if probability:
         regions += f" prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {{\n{probability}      }}"
-    kinds = ["", "", "", 'kind = "small_cache"'] if dtype in ("f16", "bf16") and not appends else ["", "", ""]
+    kinds = ["", "", "", 'kind = "small_cache"'] if dtype in ("f16", "bf16") and not (appends or is_int8) else ["", "", ""]
     kind = rng.choice(kinds + [f'kind = "split_kv", splits = {rng.choice([2, 3, 8])}'])
     kind = f" {{schedule = #attn.schedule<{kind}>}}" if kind else ""
     signature = f"\n      : {types['q']}, {types['k']}, {types['v']} -> {types['o']}{lse}\n"

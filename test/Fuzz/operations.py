@@ -236,6 +236,8 @@ def write_ragged(rng, folder):
     element = rng.choice(["i8", "f8E5M2"]) if dtype in ("f16", "bf16") and rng.random() < 0.2 else dtype  # of a cache beside a query of more bits
     stored = {"q": dtype, "k": element, "v": element}
     result = "bf16" if dtype.startswith("f8") else dtype
+    if dtype != "f32" and element == dtype and rng.random() < 0.2:
+        stored["q"] = stored["k"] = element = "i8"
     if element not in ("f16", "bf16", "f32"):
         sizes.update(D=-(-sizes["D"] // 16) * 16, Dv=-(-sizes["Dv"] // 16) * 16)
     if dtype.startswith("f8") and rows == "C" and sizes["C"] == 1:  # of one key an unfused LSE has no error (Float8.md)
@@ -261,7 +263,8 @@ def write_ragged(rng, folder):
     lse = f"tensor<{size('S')}x{size('Hq')}x{size('R')}xf32>"
     mask = rng.choice(["", " mask_mod causal(bottom_right)", " mask_mod causal(top_left)", f" mask_mod sliding_window({rng.choice([0, 7, 70])}, {rng.choice([0, 3])})"])
     results = [("o", output, ("R", "Hq", "Dv"), result)] + [("l", lse, ("Hq", "R"), "f32")] * has_lse
-    text += f"  {', '.join('%' + name for name, *_ in results)} = attn.attention %q, %k, %v lengths(key %{key}n : {lengths[key]}, query %qn : {lengths['q']}){mask}\n"
+    scale = " scale(0.00005)" * (stored["q"] == "i8")
+    text += f"  {', '.join('%' + name for name, *_ in results)} = attn.attention %q, %k, %v lengths(key %{key}n : {lengths[key]}, query %qn : {lengths['q']}){scale}{mask}\n"
     text += f"      : {types['q']}, {types['k']}, {types['v']} -> {', '.join(kind for _, kind, *_ in results)}\n"
     text += f"  %rows = tensor.dim %qp, %c0 : {make(packed['q'], stored['q'])}\n"
     for name, kind, dims, element in results:

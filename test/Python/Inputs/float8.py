@@ -146,10 +146,10 @@ def check_packed(descales):
     distance = np.abs(twice.astype(np.float64) - 2.0 * flash(*halves, *offsets, rows[0]).astype(np.float64))
     assert distance.max() <= 2.0**-24, "expected twice the output, but for roundings of subnormal halves"
     expect_error("expected no q_descale beside a query of f16, got one", lambda: flash(*halves, *offsets, rows[0], q_descale=two, k_descale=two))
-    expect_error("expected descale to be three arrays, of query, key and value, got two", lambda: attn_mlir.varlen(*packed, *offsets, descale=descales[1:]))
+    expect_error("expected a descale of query, key and value, with inputs of f8E4M3FN, f8E4M3FN, f8E4M3FN, got 2", lambda: attn_mlir.varlen(*packed, *offsets, descale=descales[1:]))
     expect_error("expected one dtype of", lambda: attn_mlir.varlen(packed[0], packed[1].astype(E5M2), packed[2], *offsets))
     wide = packed[0].astype(np.float16)
-    expect_error("expected descale to be two arrays, of key and value, beside a query of f16, got three", lambda: attn_mlir.varlen(wide, *packed[1:], *offsets, descale=descales))
+    expect_error("expected a descale of key and value, with inputs of f16, f8E4M3FN, f8E4M3FN, got 3", lambda: attn_mlir.varlen(wide, *packed[1:], *offsets, descale=descales))
 
 
 def main():
@@ -180,7 +180,7 @@ def main():
         lambda: attention(q, k, v, result_dtype="f8E5M2", output_scale=np.ones(2, np.float32)),
     )
     expect_error("expected result_dtype f64 or f64, got 'f8E5M2'", lambda: attention(*(x.astype(np.float64) for x in (q, k, v)), result_dtype="f8E5M2"))
-    expect_error("expected descale to be three arrays", lambda: attention(q, k, v, descale=descales[:2]))
+    expect_error("expected a descale of query, key and value", lambda: attention(q, k, v, descale=descales[:2]))
     expect_error("expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got f32", lambda: attention(*(x.astype(np.float32) for x in (q, k, v)), descale=descales))
     expect_error("key_descale: expected f32 of (1,) or (2, 2), got f32 of (4,)", lambda: attention(q, k, v, descale=(descales[0], np.ones(4, np.float32), descales[0])))
     expect_error("expected no bias with descale", lambda: attention(q, k, v, descale=descales, bias=np.zeros((1, 1, 70, 90), np.float32)))

@@ -122,7 +122,7 @@ def check_errors():
     one = np.ones(1, np.float32)
     x = np.zeros((1, 2, 8, 32), np.float16)
     cases = [
-        (lambda: attn_mlir.attention(q, k, v, descale=(one, one, one)), "expected descale to be 2 arrays, of query, key, with inputs of i8, i8, f16, got 3"),
+        (lambda: attn_mlir.attention(q, k, v, descale=(one, one, one)), "expected a descale of query and key, with inputs of i8, i8, f16, got 3"),
         (lambda: attn_mlir.attention(q, k, k), "value: expected dtype f8E4M3FN, f8E5M2, f16, bf16, f32 beside a query of i8, got i8"),
         (lambda: attn_mlir.attention(q, x, v), "key: expected dtype i8, that of query, got f16"),
         (lambda: attn_mlir.sageattn(x, x, x, tensor_layout="HDN"), "expected tensor_layout HND or NHD, got 'HDN'"),
