@@ -371,13 +371,14 @@ class Call:
         lengths = tuple((name, self.named[name].dtype) for name in LENGTHS if name in self.named)
         descales = tuple(len(self.named[name].shape) for name in DESCALES if name in self.named)
         maps = map_types(self.named)
-        more_types = (None, value.dtype) if query.dtype == "i8" else (value.dtype if value.dtype != query.dtype else None, None)
+        other = value.dtype if value.dtype != query.dtype else None
+        cache_dtype, value_dtype = (None, other) if query.dtype == "i8" else (other, None)
         check_scale(scale)
         sizes: tuple[tuple[str, int], ...] = ()
         if "gradient" not in fields:
             sizes = self.sizes_of_decoding(target) if self.is_decoding() else ()
             fields += self.tile_of_few_rows(target)
-        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, maps, more_types, descales, self.options, fields, sizes, target, flags, cache)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, maps, other, descales, self.options, fields, sizes, target, flags, cache)
         is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
@@ -386,7 +387,7 @@ class Call:
         problem = AttentionProblem(
             query.dtype, query.shape[3], value.shape[3], mask.region if mask else None, score.region if score else None,
             **(dict(zip(("bias_shape", "bias_dtype"), bias)) if bias else {}), sink_dtype=sink_dtype, pages=pages, lengths=lengths,
-            head_maps=maps, **dict(zip(("cache_dtype", "value_dtype"), more_types)), descales=descales, scale=scale,
+            head_maps=maps, cache_dtype=cache_dtype, value_dtype=value_dtype, descales=descales, scale=scale,
             **dict(zip(fields[::2], fields[1::2])),
         )  # fmt: skip
         if problem.capture_gradients and not problem.learned:

@@ -136,8 +136,8 @@ class AttentionProblem:
             arguments["sink"] = tensor(("Hq",), self.sink_dtype)
             clauses.append(f"sink(%sink : {arguments['sink']})")
         if self.descales:
-            types = (self.dtype, *(dtype for _, dtype in columns))
-            ranks = zip([name for name, dtype in zip(("query", "key", "value"), types) if DTYPE_BYTES[dtype] == 1], self.descales)
+            stored_types = (self.dtype, *(dtype for _, dtype in columns))
+            ranks = zip([name for name, dtype in zip(("query", "key", "value"), stored_types) if DTYPE_BYTES[dtype] == 1], self.descales)
             scales = {f"{n}_descale": tensor(("B", "Hkv") if rank == 2 else (1,), "f32") for n, rank in ranks}
             arguments.update(scales)
             if not self.gradient:

@@ -32,9 +32,9 @@ class Refused(unittest.TestCase):
             )  # fmt: skip
 
     def test_types(self):
-        for dtype, said in ((np.int32, "i32"), (bool, "i1"), (np.int8, "i8"), (np.int64, "i64")):
+        for dtype, said in ((np.int32, "i32"), (bool, "i1"), (np.int64, "i64")):
             arrays = [t.astype(dtype) for t in (self.q, self.k, self.v)]
-            self.refuses(f"query: expected dtype f8E4M3FN, f8E5M2, f16, bf16, f32, f64, got {said}", *arrays)
+            self.refuses(f"query: expected dtype f8E4M3FN, f8E5M2, i8, f16, bf16, f32, f64, got {said}", *arrays)
         for dtype, said in ((np.complex64, "<c8"), (">f4", ">f4"), (np.uint16, "<u2"), (object, "|O"), (np.longdouble, "<f16")):
             self.refuses(f", got '{said}'", self.q.astype(dtype), self.k, self.v)
         self.refuses("key: expected dtype f16, that of query, got f32", self.q, self.k.astype(np.float32), self.v)

@@ -40,6 +40,10 @@ TEST(TargetInfo, tensorRatesFollowFromUnitsAndClocks) {
   EXPECT_NEAR(lookupTarget("h100")->f16TFlops, 132 * 4096 * 1.83e9 / 1e12, 1);
   // 2048 at 1.41 GHz (A100).
   EXPECT_NEAR(lookupTarget("a100")->f16TFlops, 108 * 2048 * 1.41e9 / 1e12, 1);
+  // Products of integers have twice the rate.
+  for (const char *name : {"a100", "h200", "b200"})
+    EXPECT_NEAR(lookupTarget(name)->i8TOps / lookupTarget(name)->f16TFlops, 2,
+                0.01);
 }
 
 TEST(TargetInfo, h100AndH200DifferInMemory) {
@@ -65,7 +69,9 @@ TEST(TargetInfo, mmaShapes) {
   EXPECT_TRUE(hopper.hasMma(MmaFamily::Wgmma, MmaOperand::F8));
   EXPECT_FALSE(lookupTarget("sm_120")->hasMma(MmaFamily::Wgmma));
   EXPECT_EQ(ampere.mmaShapes[1].getName(), "mma_sync.m16n8k16.bf16");
-  EXPECT_EQ(hopper.mmaShapes[4].getName(), "wgmma.m64n256k16.f16");
+  EXPECT_TRUE(ampere.hasMma(MmaFamily::MmaSync, MmaOperand::I8));
+  EXPECT_EQ(ampere.mmaShapes[3].getName(), "mma_sync.m16n8k32.i8");
+  EXPECT_EQ(hopper.mmaShapes[5].getName(), "wgmma.m64n256k16.f16");
 }
 
 TEST(TargetInfo, fieldsCanBeSet) {
