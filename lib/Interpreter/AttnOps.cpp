@@ -8,6 +8,7 @@
 #include "MaskChecks.h"
 #include "ModPrograms.h"
 #include "OutputOps.h"
+#include "PageTable.h"
 #include "RaggedOps.h"
 #include "RowOps.h"
 
@@ -367,16 +368,16 @@ static LogicalResult evaluateRepair(Operation *op, Environment &environment) {
 static LogicalResult evaluatePaged(Operation *op, Environment &environment) {
   auto paged = cast<PagedOp>(op);
   SharedTensor pool = environment.tensor(paged.getPool());
-  SharedTensor table = environment.tensor(paged.getTable());
+  PageTable table(paged, environment);
   int64_t page = pool->shape[kSequence], columns = pool->shape[kHeadDim];
-  TensorValue result(
-      {table->shape[0], pool->shape[kHead], table->shape[1] * page, columns});
+  TensorValue result({table.getBatches(), pool->shape[kHead],
+                      table.getColumns() * page, columns});
   const Scalar nan = Scalar::ofReal(std::nan(""));
   for (auto [i, element] : llvm::enumerate(result.elements)) {
     int64_t d = i % columns, j = i / columns % result.shape[kSequence];
     int64_t head = i / columns / result.shape[kSequence] % pool->shape[kHead];
     int64_t batch = i / columns / result.shape[kSequence] / pool->shape[kHead];
-    int64_t entry = table->find({batch, j / page})->integer;
+    int64_t entry = table.find(batch, j / page);
     const Scalar *found = pool->find({entry, head, j % page, d});
     element = found ? *found : nan;
   }

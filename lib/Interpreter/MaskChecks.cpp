@@ -6,6 +6,9 @@
 
 #include "MaskChecks.h"
 
+#include "PageTable.h"
+#include "RaggedOps.h"
+
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
 
@@ -180,15 +183,19 @@ LogicalResult attn::checkLengths(Operation *op, StringRef name,
 
 LogicalResult attn::checkEntries(PagedOp paged, AttentionOp attention,
                                  const Environment &environment) {
-  const TensorValue &table = *environment.tensor(paged.getTable());
+  PageTable table(paged, environment);
   int64_t pages = environment.tensor(paged.getPool())->shape[0];
   int64_t page = paged.getPageSize();
-  for (int64_t batch = 0; batch < table.shape[0]; ++batch) {
-    int64_t length = table.shape[1] * page;
+  if (Value offsets = paged.getOffsets();
+      offsets && failed(checkSequences(paged, *environment.tensor(offsets),
+                                     table.getColumns(), table.getColumns())))
+    return failure();
+  for (int64_t batch = 0; batch < table.getBatches(); ++batch) {
+    int64_t length = table.getColumns() * page;
     if (Value lengths = attention.getKeyLengths())
       length = environment.tensor(lengths)->elements[batch].integer;
     for (int64_t column = 0; column * page < length; ++column) {
-      int64_t entry = table.find({batch, column})->integer;
+      int64_t entry = table.find(batch, column);
       if (entry < 0 || entry >= pages)
         return paged.emitOpError()
                << "expected entries that are one of the " << pages

@@ -14,10 +14,8 @@
 using namespace mlir;
 using namespace attn;
 
-/// Checks that the offsets are those of sequences of `rows` rows, each of which
-/// has `room` at most.
-static LogicalResult checkOffsets(Operation *op, const TensorValue &offsets,
-                                  int64_t rows, int64_t room) {
+LogicalResult attn::checkSequences(Operation *op, const TensorValue &offsets,
+                                 int64_t rows, int64_t room) {
   if (offsets.elements.empty())
     return op->emitOpError() << "expected an offset for each sequence and the "
                                 "end of the last, got none";
@@ -48,7 +46,7 @@ static LogicalResult evaluateRagged(Operation *op, Environment &environment) {
   SharedTensor packed = environment.tensor(ragged.getPacked());
   SharedTensor offsets = environment.tensor(ragged.getOffsets());
   int64_t rows = packed->shape[0], room = getRoom(ragged, rows);
-  if (failed(checkOffsets(op, *offsets, rows, room)))
+  if (failed(checkSequences(op, *offsets, rows, room)))
     return failure();
   auto [heads, columns] = std::pair(packed->shape[1], packed->shape[2]);
   TensorValue result({offsets->shape[0] - 1, heads, room, columns});
@@ -73,7 +71,7 @@ static LogicalResult evaluatePack(Operation *op, Environment &environment) {
   TensorValue result = *environment.tensor(pack.getInit());
   int64_t rows = result.shape[pack.getRowDim()];
   int64_t room = source->shape[kSequence];
-  if (failed(checkOffsets(op, *offsets, rows, room)))
+  if (failed(checkSequences(op, *offsets, rows, room)))
     return failure();
   if (offsets->shape[0] - 1 != source->shape[kBatch])
     return op->emitOpError() << "expected offsets of " << source->shape[kBatch]

@@ -83,6 +83,15 @@ static Value getTableOf(BlockArgument argument) {
   return Value();
 }
 
+/// The pages whose table has the offsets `argument`; null if it is none.
+static PagedOp getTableOfOffsets(BlockArgument argument) {
+  for (OpOperand &use : argument.getUses())
+    if (auto paged = dyn_cast<PagedOp>(use.getOwner());
+        paged && paged.getOffsets() == argument)
+      return paged;
+  return PagedOp();
+}
+
 /// The views whose offsets `argument` is.
 static SmallVector<RaggedOp> getSequencesOf(BlockArgument argument) {
   SmallVector<RaggedOp> views;
@@ -195,7 +204,14 @@ static int64_t getCapacity(BlockArgument lengths, const Shapes &shapes) {
   if (!argument)
     return 0;
   const std::vector<int64_t> &shape = shapes[argument.getArgNumber()];
-  return paged ? shape[1] * paged.getPageSize() : shape[kSequence];
+  return paged ? shape[paged.getEntryDim()] * paged.getPageSize()
+               : shape[kSequence];
+}
+
+/// How many entries the table has whose offsets an argument is.
+static int64_t getNumEntries(PagedOp paged, const Shapes &shapes) {
+  auto table = dyn_cast<BlockArgument>(paged.getTable());
+  return table ? shapes[table.getArgNumber()][0] : 0;
 }
 
 /// How many pages the pool has whose table an argument is.
@@ -211,6 +227,10 @@ bool attn::run::fillSequences(HostTensor &tensor, BlockArgument argument,
   else if (SmallVector<RaggedOp> views = getSequencesOf(argument);
            !views.empty() && tensor.numElements() > 0)
     fillOffsets(tensor, views, shapes, stream);
+  else if (PagedOp paged = getTableOfOffsets(argument);
+           paged && tensor.numElements() > 0)
+    fillOffsets(tensor, getNumEntries(paged, shapes),
+                getNumEntries(paged, shapes), stream);
   else if (BlockArgument mapped = getMappedHeads(argument))
     fillMap(tensor, shapes[mapped.getArgNumber()][kHead], stream);
   else if (auto table = dyn_cast_or_null<BlockArgument>(getTableOf(argument)))
@@ -298,16 +318,63 @@ static void poisonTails(func::FuncOp function,
   }
 }
 
+namespace {
+/// Where the entries of a batch are in a table.
+struct Entries {
+  int64_t first, count;
+
+  /// `offsets` may be null: a table of rank 2.
+  static Entries get(const HostTensor &table, const HostTensor *offsets,
+                     int64_t batch) {
+    if (!offsets)
+      return {batch * table.shape[1], table.shape[1]};
+    int64_t first = getInteger(*offsets, batch);
+    return {first, getInteger(*offsets, batch + 1) - first};
+  }
+};
+} // namespace
+
+/// Lengths of no more than the pages of their batch hold.
+static void fitLengths(HostTensor &lengths, const HostTensor &table,
+                       const HostTensor &offsets, int64_t page) {
+  for (int64_t b = 0, e = lengths.numElements(); b < e; ++b) {
+    int64_t most = Entries::get(table, &offsets, b).count * page;
+    if (int64_t length = getInteger(lengths, b); length > most)
+      setElement(lengths, b, static_cast<double>(length % (most + 1)));
+  }
+}
+
+/// Those that no file gives, beside pages of a table with offsets.
+static void fitLengths(func::FuncOp function,
+                       ArrayRef<std::optional<std::vector<int64_t>>> given,
+                       std::vector<HostTensor> &inputs) {
+  function.walk([&](AttentionOp attention) {
+    for (Value operand : {attention.getKey(), attention.getValue()}) {
+      PagedOp paged = getPages(operand);
+      if (!paged || !paged.getOffsets())
+        continue;
+      auto table = dyn_cast<BlockArgument>(paged.getTable());
+      auto offsets = dyn_cast<BlockArgument>(paged.getOffsets());
+      auto lengths = dyn_cast<BlockArgument>(attention.getKeyLengths());
+      if (table && offsets && lengths && !given[lengths.getArgNumber()])
+        fitLengths(inputs[lengths.getArgNumber()], inputs[table.getArgNumber()],
+                   inputs[offsets.getArgNumber()], paged.getPageSize());
+    }
+  });
+}
+
 /// Writes NaN to the rows of a pool that no batch has, and what is no page to
-/// the entries that only keys which do not exist would need.
+/// the entries that only keys which do not exist would need. `offsets` may be
+/// null.
 static void poisonPages(HostTensor &pool, HostTensor &table,
-                        const HostTensor &lengths) {
-  int64_t page = pool.shape[kSequence], columns = table.shape[1];
+                        const HostTensor *offsets, const HostTensor &lengths) {
+  int64_t page = pool.shape[kSequence];
   int64_t rows = pool.shape[0] * page;
   std::vector<bool> isUsed(static_cast<size_t>(rows));
-  for (int64_t b = 0; b < table.shape[0]; ++b)
-    for (int64_t j = 0; j < columns * page; ++j) {
-      int64_t at = b * columns + j / page;
+  for (int64_t b = 0; b < lengths.shape[0]; ++b) {
+    auto [first, count] = Entries::get(table, offsets, b);
+    for (int64_t j = 0; j < count * page; ++j) {
+      int64_t at = first + j / page;
       int64_t row = getInteger(table, at) * page + j % page;
       bool exists = j < getInteger(lengths, b);
       if (exists && row >= 0 && row < rows)
@@ -315,6 +382,7 @@ static void poisonPages(HostTensor &pool, HostTensor &table,
       else if (!exists && j % page == 0)
         setElement(table, at, at % 2 ? -1 : 2147480000);
     }
+  }
   int64_t width = pool.shape[kHeadDim], heads = pool.shape[kHead];
   for (int64_t i = 0, e = pool.numElements(); i < e; ++i)
     if (!isUsed[i / width / page / heads * page + i / width % page])
@@ -341,9 +409,12 @@ static void poisonPages(func::FuncOp function,
         attention
             ? dyn_cast_if_present<BlockArgument>(attention.getKeyLengths())
             : BlockArgument();
-    if (pool && table && lengths && pool.hasOneUse() &&
+    Value value = paged.getOffsets();
+    auto offsets = dyn_cast_if_present<BlockArgument>(value);
+    if (pool && table && lengths && pool.hasOneUse() && value == offsets &&
         !given[pool.getArgNumber()] && !given[table.getArgNumber()])
       poisonPages(inputs[pool.getArgNumber()], inputs[table.getArgNumber()],
+                  offsets ? &inputs[offsets.getArgNumber()] : nullptr,
                   inputs[lengths.getArgNumber()]);
   });
 }
@@ -351,6 +422,7 @@ static void poisonPages(func::FuncOp function,
 void attn::run::poisonCaches(
     func::FuncOp function, ArrayRef<std::optional<std::vector<int64_t>>> given,
     std::vector<HostTensor> &inputs) {
+  fitLengths(function, given, inputs);
   poisonTails(function, given, inputs);
   poisonPages(function, given, inputs);
 }

@@ -102,7 +102,8 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
       mappedHeads.push_back({"Hq" + suffix, name + suffix});
     }
     PagedOp paged = getPages(operand);
-    tie(paged ? paged.getTable() : operand, kBatch, "B" + suffix);
+    if (!paged || !paged.getOffsets())
+      tie(paged ? paged.getTable() : operand, kBatch, "B" + suffix);
     tie(paged ? paged.getPool() : operand, kHead, name + suffix);
     if (!paged)
       tie(operand, kSequence, "N" + suffix);
@@ -116,7 +117,12 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
     if (PagedOp paged = getPages(operand)) {
       bool isOther = keyPages && keyPages.getPageSize() != paged.getPageSize();
       tie(paged.getPool(), 0, (isOther ? "Pv" : "P") + suffix);
-      tie(paged.getTable(), 1, (isOther ? "Tv" : "T") + suffix);
+      if (Value offsets = paged.getOffsets()) {
+        tie(paged.getTable(), 0, (isOther ? "value_entries" : "entries") + suffix);
+        tie(offsets, 0, "offsets" + suffix);
+      } else {
+        tie(paged.getTable(), 1, (isOther ? "Tv" : "T") + suffix);
+      }
     }
   const char *names[] = {"B", "Hq", "M", "N"};
   for (unsigned dim = 0; bias && dim < 4; ++dim)

@@ -7,6 +7,7 @@
 #include "Paged.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/PageBuilder.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -31,9 +32,7 @@ Value attn::emitPaged(OpBuilder &builder, PagedOp op) {
     for (unsigned loop = 0; loop < 4; ++loop)
       at.push_back(linalg::IndexOp::create(b, l, loop));
     Value column = arith::DivUIOp::create(b, l, at[kSequence], page);
-    Value entry = tensor::ExtractOp::create(b, l, op.getTable(),
-                                            ValueRange{at[kBatch], column});
-    entry = arith::IndexCastOp::create(b, l, b.getIndexType(), entry);
+    Value entry = readEntry(b, l, op, at[kBatch], column);
     Value one = arith::ConstantIndexOp::create(b, l, 1);
     Value last = arith::SubIOp::create(b, l, pages, one);
     at[kBatch] = arith::MinUIOp::create(b, l, entry, last);

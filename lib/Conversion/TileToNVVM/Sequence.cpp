@@ -23,13 +23,16 @@ struct SequenceLowering : TileOpLowering<SequenceOp> {
     SmallVector<Value> first(rowDim, index.i32(0));
     first.push_back(adaptor.getFirst().front());
     SmallVector<Value> parts = {packed.address(index, first)};
-    // Sizes of [1, H, rows(, D)], then the strides of all but the last.
-    if (type.isDynamicDim(1 - rowDim))
+    // Sizes of [1, (H, )rows(, D)], then the strides of all but the last.
+    bool hasHeads = type.getRank() > 1;
+    if (hasHeads && type.isDynamicDim(1 - rowDim))
       parts.push_back(packed.size(index, 1 - rowDim));
     parts.push_back(index.toI32(adaptor.getRows().front()));
     if (type.getRank() == 3 && type.isDynamicDim(2))
       parts.push_back(packed.size(index, 2));
-    llvm::append_values(parts, index.i64(0), packed.stride(index, 1 - rowDim));
+    parts.push_back(index.i64(0));
+    if (hasHeads)
+      parts.push_back(packed.stride(index, 1 - rowDim));
     if (type.getRank() == 3)
       parts.push_back(packed.stride(index, rowDim));
     rewriter.replaceOpWithMultiple(op, {parts});

@@ -13,6 +13,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Schedule/Family.h"
 
 using namespace mlir;
@@ -180,24 +181,50 @@ void ForwardKernelBuilder::takePartials(Value packed, Value first, Value rows) {
     values.map(out, takeSequence(values.lookup(out), ofSplit, rows));
 }
 
+/// Where the CTA's batch begins among those behind each other by `offsets`, and
+/// how many rows, of `all`, it has.
+std::pair<Value, Value> ForwardKernelBuilder::getSequence(Value offsets,
+                                                          Value all) {
+  Value batch = values.lookup(attention.forall.getInductionVar(kLoopB));
+  Value first =
+      create<arith::MaxSIOp>(readOffset(offsets, batch), constant(0));
+  Value end = readOffset(offsets, create<arith::AddIOp>(batch, constant(1)));
+  return {first,
+          create<arith::SubIOp>(create<arith::MinSIOp>(end, all), first)};
+}
+
+/// Makes the entries of the CTA's batch a table, of those that have all batches
+/// behind each other.
+void ForwardKernelBuilder::takeTables() {
+  OnlineAttentionOp step = attention.first;
+  for (Value operand : {step.getKey(), step.getValue()}) {
+    PagedOp pages = getPages(operand);
+    if (!pages || !pages.getOffsets())
+      continue;
+    Value entries = values.lookup(pages.getTable());
+    if (tables.contains(entries))
+      continue;
+    Value all = tile::DimOp::create(builder, attention.forall.getLoc(), entries,
+                                    /*dim=*/0);
+    auto [first, count] = getSequence(values.lookup(pages.getOffsets()), all);
+    tables.map(entries, takeSequence(entries, first, count));
+  }
+}
+
 /// Makes the sequence of the CTA's batch of each operand that has several, and
 /// ends CTAs that have no row of the query. Offsets that do not ascend, or lead
 /// out of the tensor, give fewer rows.
 void ForwardKernelBuilder::takeSequences() {
   Location loc = attention.forall.getLoc();
-  Value batch = values.lookup(attention.forall.getInductionVar(kLoopB));
+  takeTables();
   for (const KernelOperand &operand : attention.operands) {
     if (!operand.offsets)
       continue;
     Value packed = values.lookup(operand.tensor);
-    Value offsets = values.lookup(operand.offsets);
     auto type = cast<tile::GlobalType>(packed.getType());
     Value all = tile::DimOp::create(builder, loc, packed,
                                     tile::SequenceOp::getRowDim(type));
-    Value first =
-        create<arith::MaxSIOp>(readOffset(offsets, batch), constant(0));
-    Value end = readOffset(offsets, create<arith::AddIOp>(batch, constant(1)));
-    Value rows = create<arith::SubIOp>(create<arith::MinSIOp>(end, all), first);
+    auto [first, rows] = getSequence(values.lookup(operand.offsets), all);
     int64_t room =
         cast<ShapedType>(operand.batches.getType()).getDimSize(kSequence);
     if (!ShapedType::isDynamic(room))

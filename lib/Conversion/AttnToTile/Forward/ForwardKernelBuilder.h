@@ -30,6 +30,9 @@ private:
   mlir::FailureOr<mlir::Value> takeSplit(mlir::Value number);
   void mapTile(mlir::Value tile, mlir::Value head, mlir::Value batch);
   void exitUnlessNeeded();
+  std::pair<mlir::Value, mlir::Value> getSequence(mlir::Value offsets,
+                                                  mlir::Value all);
+  void takeTables();
   void takeSequences();
   void takePartials(mlir::Value packed, mlir::Value first, mlir::Value rows);
   mlir::Value takeSequence(mlir::Value packed, mlir::Value first,

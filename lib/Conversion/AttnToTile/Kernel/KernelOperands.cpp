@@ -320,8 +320,11 @@ static LogicalResult addOperands(TiledAttention &attention,
   for (auto [name, slice] :
        {std::pair<StringRef, Value>{"key_table", op.getKey()},
         {"value_table", op.getValue()}})
-    if (PagedOp pages = getPages(slice))
+    if (PagedOp pages = getPages(slice)) {
       addInput(attention, name, pages.getTable(), 1);
+      if (Value offsets = pages.getOffsets())
+        addInput(attention, (name + "_offsets").str(), offsets, 1);
+    }
   if (failed(addSequences(attention)))
     return failure();
   if (op.getKeyLengths() &&

@@ -381,7 +381,7 @@ FailureOr<Value> KernelScope::loadSlice(Value slice, int64_t rows, int64_t cols,
   Value tile = loadTile(values.lookup(source), indices, rows, cols, heads);
   if (pages)
     tile.getDefiningOp<tile::LoadOp>().getTableMutable().assign(
-        values.lookup(pages.getTable()));
+        tables.lookupOrDefault(values.lookup(pages.getTable())));
   return tile;
 }
 

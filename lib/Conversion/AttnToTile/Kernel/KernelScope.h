@@ -140,6 +140,7 @@ protected:
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> prologueViews;
   mlir::Value worklist;   ///< of a plan; null without one
   mlir::IRMapping values; ///< outside tensors and scalars -> in the kernel
+  mlir::IRMapping tables; ///< of all batches -> that of the CTA's
   ModToMap mods;
 };
 

@@ -139,7 +139,9 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
   if (name == "key_lengths")
     return {"B"};
   if (name == "key_table" || name == "value_table")
-    return {"B", (name + "_columns").str()};
+    return operand.type.getRank() == 1
+               ? SmallVector<std::string>{(name + "_entries").str()}
+               : SmallVector<std::string>{"B", (name + "_columns").str()};
   if (name == "lse" || name == "decay")
     return {"B", "Hq", "M"};
   if (name == "slope")

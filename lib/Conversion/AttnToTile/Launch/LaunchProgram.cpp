@@ -206,10 +206,17 @@ const KernelOperand *LaunchProgram::getRagged(StringRef name) const {
 /// Of several operands that have a dimension of batches only some may be
 /// sequences behind each other.
 void LaunchProgram::addOffsetConstraints() {
+  for (StringRef name : {"key_table_offsets", "value_table_offsets"})
+    if (hasOperand(name))
+      addConstraint(dim("query", kBatch) + constant(1) - dim(name, 0),
+                    ("expected " + name +
+                     " to have an offset for each batch, and the end of the "
+                     "last")
+                        .str());
   if (!getRagged("query"))
     return;
   for (StringRef name : {"key_lengths", "key_table", "value_table"})
-    if (hasOperand(name))
+    if (hasOperand(name) && !hasOperand((name + "_offsets").str()))
       addConstraint(dim("query", kBatch) - dim(name, 0),
                     ("expected query_offsets to have an offset for each batch "
                      "of " +
@@ -237,7 +244,8 @@ Size LaunchProgram::dim(StringRef operand, int64_t dim) {
   });
   if (isPaged && operand == "key" && dim == kSequence) {
     int64_t page = cast<tile::GlobalType>(tensor.getType()).getShape()[dim];
-    return this->dim("key_table", 1) * page;
+    return this->dim("key_table", hasOperand("key_table_offsets") ? 0 : 1) *
+           page;
   }
   if (const KernelOperand *ragged = getRagged(operand)) {
     if (dim == kBatch)

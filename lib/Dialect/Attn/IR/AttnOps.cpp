@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttnSyntax.h"
+#include "AttnVerifiers.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -169,8 +170,11 @@ LogicalResult PagedOp::reifyResultShapes(OpBuilder &builder,
   SmallVector<OpFoldResult> table = sizesOf(builder, getTable());
   OpFoldResult capacity = affine::makeComposedFoldedAffineApply(
       builder, getLoc(), builder.getAffineSymbolExpr(0) * getPageSize(),
-      {table[1]});
-  shapes.push_back({table[0], pool[kHead], capacity, pool[kHeadDim]});
+      {table[getEntryDim()]});
+  OpFoldResult batches =
+      getOffsets() ? getNumSequences(builder, getLoc(), getOffsets())
+                   : table.front();
+  shapes.push_back({batches, pool[kHead], capacity, pool[kHeadDim]});
   return success();
 }
 

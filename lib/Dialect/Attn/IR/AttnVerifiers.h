@@ -45,8 +45,17 @@ mlir::LogicalResult verifyElementType(mlir::Operation *op, llvm::StringRef name,
                                       mlir::Type type, mlir::Type element,
                                       mlir::Type score);
 
-/// attention_c22: the lengths beside views of sequences behind each other.
+/// attention_c22 and c25: the lengths beside views of sequences behind each
+/// other, and of pages whose tables are.
 mlir::LogicalResult verifyRagged(AttentionOp op);
+
+/// How many sequences `offsets` are of; dynamic where that is not known.
+int64_t countSequences(mlir::Value offsets);
+mlir::OpFoldResult getNumSequences(mlir::OpBuilder &builder, mlir::Location loc,
+                                   mlir::Value offsets);
+
+/// Of no sequence there is an offset, too.
+mlir::LogicalResult verifyOffsets(mlir::Operation *op, mlir::Value offsets);
 
 /// attention_backward_c11: no operand is such a view.
 mlir::LogicalResult verifyNoRagged(AttentionBackwardOp op);

@@ -22,10 +22,20 @@ LogicalResult PagedOp::verify() {
     return emitOpError() << "expected the page size, dimension 2 of the pool, "
                             "to be static and positive, got "
                          << (page == 0 ? "0" : "a dynamic size");
+  // paged_c1
+  if ((table.getRank() == 1) != static_cast<bool>(getOffsets()))
+    return emitOpError() << "expected offsets with a table of rank 1, and only "
+                            "with one, got "
+                         << table;
+  if (getOffsets() && failed(verifyOffsets(*this, getOffsets())))
+    return failure();
   // paged_c3
-  int64_t columns = table.getDimSize(1);
+  int64_t columns = table.getDimSize(getEntryDim());
   int64_t capacity = ShapedType::isDynamic(columns) ? columns : columns * page;
-  NamedDim expected[] = {{"the table", "0", table.getDimSize(0)},
+  NamedDim batches = {"the table", "0", table.getDimSize(0)};
+  if (getOffsets())
+    batches = {"the sequences", "", countSequences(getOffsets())};
+  NamedDim expected[] = {batches,
                          {"the pool", "1", pool.getDimSize(kHead)},
                          {"the pages of the table", "", capacity},
                          {"the pool", "3", pool.getDimSize(kHeadDim)}};

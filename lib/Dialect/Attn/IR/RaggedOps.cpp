@@ -15,22 +15,20 @@
 using namespace mlir;
 using namespace attn;
 
-/// How many sequences `offsets` are of; dynamic where that is not known.
-static int64_t countSequences(Value offsets) {
+int64_t attn::countSequences(Value offsets) {
   int64_t size = cast<ShapedType>(offsets.getType()).getDimSize(0);
   return ShapedType::isDynamic(size) ? size : size - 1;
 }
 
-/// Of no sequence there is an offset, too.
-static LogicalResult verifyOffsets(Operation *op, Value offsets) {
+LogicalResult attn::verifyOffsets(Operation *op, Value offsets) {
   if (cast<ShapedType>(offsets.getType()).getDimSize(0) != 0)
     return success();
   return op->emitOpError() << "expected an offset for each sequence and the "
                               "end of the last, got none";
 }
 
-static OpFoldResult getNumSequences(OpBuilder &builder, Location loc,
-                                    Value offsets) {
+OpFoldResult attn::getNumSequences(OpBuilder &builder, Location loc,
+                                   Value offsets) {
   return affine::makeComposedFoldedAffineApply(
       builder, loc, builder.getAffineSymbolExpr(0) - 1,
       {tensor::getMixedSize(builder, loc, offsets, 0)});
@@ -157,8 +155,24 @@ static LogicalResult verifySequences(AttentionOp op, StringRef name,
   return diag;
 }
 
+/// attention_c25: of what stands behind the entries of a batch are those of the
+/// next one.
+static LogicalResult verifyPageOffsets(AttentionOp op) {
+  for (Value operand : {op.getKey(), op.getValue()})
+    if (PagedOp pages = getPages(operand);
+        pages && pages.getOffsets() && !op.getKeyLengths()) {
+      InFlightDiagnostic diag = op.emitOpError()
+                                << "expected key lengths beside pages of a "
+                                   "table with offsets";
+      diag.attachNote(pages.getLoc()) << "view here";
+      return diag;
+    }
+  return success();
+}
+
 LogicalResult attn::verifyRagged(AttentionOp op) {
-  if (failed(
+  if (failed(verifyPageOffsets(op)) ||
+      failed(
           verifySequences(op, "query", op.getQuery(), op.getQueryLengths())) ||
       failed(verifySequences(op, "key", op.getKey(), op.getKeyLengths())))
     return failure();

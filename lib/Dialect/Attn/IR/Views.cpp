@@ -70,6 +70,7 @@ bool attn::isValueInKey(Value key, Value value) {
     return !keyPages && !valuePages &&
            (value == key || skipColumns(value) == key);
   return keyPages.getTable() == valuePages.getTable() &&
+         keyPages.getOffsets() == valuePages.getOffsets() &&
          skipColumns(valuePages.getPool()) == keyPages.getPool();
 }
 

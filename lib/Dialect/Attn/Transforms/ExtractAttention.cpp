@@ -148,6 +148,8 @@ static void addCache(Value cache, bool appends, SetVector<Operation *> &ops,
   if (auto paged = cache.getDefiningOp<PagedOp>()) {
     addCache(paged.getPool(), appends, ops, inputs);
     inputs.insert(paged.getTable());
+    if (Value offsets = paged.getOffsets())
+      inputs.insert(offsets);
     ops.insert(paged);
   } else if (auto append = cache.getDefiningOp<AppendOp>(); append && appends) {
     addAppend(append, ops, inputs);

@@ -12,6 +12,7 @@
 #include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
+#include "attn/Dialect/Attn/Utils/PageBuilder.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -74,11 +75,8 @@ Value RowGatherer<PagedOp>::emitRow(OpBuilder &b, Value row) {
     return affine::makeComposedFoldedAffineApply(b, loc, expr,
                                                  {offsets[kSequence], row});
   };
-  Value entry = tensor::ExtractOp::create(
-      b, loc, view.getTable(),
-      ValueRange{toIndex(b, offsets[kBatch]),
-                 toIndex(b, apply(j.floorDiv(page)))});
-  entry = arith::IndexCastOp::create(b, loc, b.getIndexType(), entry);
+  Value entry = readEntry(b, loc, view, toIndex(b, offsets[kBatch]),
+                          toIndex(b, apply(j.floorDiv(page))));
   entry = clamp(b, entry, view.getPool());
   SmallVector<OpFoldResult> at = {entry, offsets[kHead], apply(j % page),
                                   offsets[kHeadDim]};

@@ -15,6 +15,7 @@
 #include "attn/Dialect/Attn/Transforms/ExtractAttention.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
+#include "attn/Dialect/Attn/Utils/PageBuilder.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -65,7 +66,9 @@ public:
   int64_t checkTable(PagedOp paged, Value lengths);
 
   /// Offsets that ascend, of sequences that `view` has room for.
+  int64_t checkEntries(PagedOp paged, Value lengths);
   int64_t checkSequences(RaggedOp view);
+  int64_t checkOffsets(Location loc, Value offsets, Value rows, Value room);
 
   /// Entries of the map of a view or sum `op` that are heads of `whole`, its
   /// source or destination.
@@ -160,7 +163,42 @@ int64_t AssertBuilder::checkLengths(Value lengths, Value source,
   return 1;
 }
 
+/// Of a table with offsets: the offsets, the lengths, of which pages of a batch
+/// hold all keys, and the entries that these make used.
+int64_t AssertBuilder::checkEntries(PagedOp paged, Value lengths) {
+  Value table = paged.getTable(), offsets = paged.getOffsets();
+  Value pages = getSize(paged.getPool(), 0);
+  int64_t checks = checkOffsets(paged.getLoc(), offsets, getSize(table, 0),
+                                getSize(table, 0));
+  Value page = constant(paged.getPageSize());
+  expect(paged.getLoc(), getSize(lengths, 0),
+         "expected key lengths of at most the pages of their batch",
+         [&](ValueRange point) {
+           Value all = getSize(paged.getResult(), kSequence);
+           Value held =
+               buildCapacity(builder, builder.getLoc(), paged, point[0], all);
+           return compare(Predicate::ule,
+                          readLength(builder, builder.getLoc(), lengths,
+                                     point[0]),
+                          held);
+         });
+  SmallVector<Value> points = {getSize(lengths, 0), getSize(table, 0)};
+  expect(paged.getLoc(), points, "expected entries that are pages of the pool",
+         [&](ValueRange point) {
+           Value entry = readEntry(builder, builder.getLoc(), paged, point[0],
+                                   point[1]);
+           Value first = arith::MulIOp::create(builder, point[1], page);
+           Value isBehind = compare(
+               Predicate::sge, first,
+               readLength(builder, builder.getLoc(), lengths, point[0]));
+           return either(isBehind, compare(Predicate::ult, entry, pages));
+         });
+  return checks + 2;
+}
+
 int64_t AssertBuilder::checkTable(PagedOp paged, Value lengths) {
+  if (paged.getOffsets())
+    return checkEntries(paged, lengths);
   Value table = paged.getTable(), pages = getSize(paged.getPool(), 0);
   expect(paged.getLoc(), getSizes(table),
          "expected entries that are pages of the pool", [&](ValueRange point) {
@@ -178,14 +216,20 @@ int64_t AssertBuilder::checkTable(PagedOp paged, Value lengths) {
 }
 
 int64_t AssertBuilder::checkSequences(RaggedOp view) {
-  Value offsets = view.getOffsets(), rows = getSize(view.getPacked(), 0);
-  Value room = getSize(view.getResult(), kSequence);
-  expect(view.getLoc(), getSize(offsets, 0),
+  return checkOffsets(view.getLoc(), view.getOffsets(),
+                      getSize(view.getPacked(), 0),
+                      getSize(view.getResult(), kSequence));
+}
+
+/// Of sequences among `rows` rows, each of which has `room` at most.
+int64_t AssertBuilder::checkOffsets(Location loc, Value offsets, Value rows,
+                                    Value room) {
+  expect(loc, getSize(offsets, 0),
          "expected offsets from 0 to the number of rows",
          [&](ValueRange point) {
            return compare(Predicate::ule, read(offsets, point), rows);
          });
-  expect(view.getLoc(), minus(getSize(offsets, 0), 1),
+  expect(loc, minus(getSize(offsets, 0), 1),
          "expected ascending offsets, of sequences with room in the view",
          [&](ValueRange point) {
            Value next = arith::AddIOp::create(builder, point[0], constant(1));

@@ -8,6 +8,8 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/NamedMods.h"
+#include "attn/Dialect/Attn/IR/Views.h"
+#include "attn/Dialect/Attn/Utils/PageBuilder.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 
@@ -58,6 +60,17 @@ static Value getCapacity(AttentionOp op, Sequence sequence) {
       builder, op.getLoc(), getDim(builder, op.getLoc(), source, kSequence));
 }
 
+Value attn::buildKeyLength(OpBuilder &builder, Location loc, Value key,
+                           Value value, Value lengths, Value batch,
+                           Value capacity) {
+  for (Value operand : {key, value})
+    if (PagedOp pages = getPages(operand); pages && pages.getOffsets()) {
+      Value held = buildCapacity(builder, loc, pages, batch, capacity);
+      capacity = arith::MinSIOp::create(builder, loc, capacity, held);
+    }
+  return buildLength(builder, loc, lengths, batch, capacity);
+}
+
 void attn::resolveLengths(OpBuilder &builder, AttentionOp op) {
   OpBuilder::InsertionGuard guard(builder);
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod(), &op.getProbMod()})
@@ -69,8 +82,12 @@ void attn::resolveLengths(OpBuilder &builder, AttentionOp op) {
       Value batch = region->getArgument(region->getNumArguments() - 4 + kLoopB);
       Value capacity = getCapacity(op, length.getSequence());
       builder.setInsertionPoint(length);
+      Location loc = length.getLoc();
       length.replaceAllUsesWith(
-          buildLength(builder, length.getLoc(), lengths, batch, capacity));
+          length.getSequence() == Sequence::query
+              ? buildLength(builder, loc, lengths, batch, capacity)
+              : buildKeyLength(builder, loc, op.getKey(), op.getValue(),
+                               lengths, batch, capacity));
       length.erase();
     }
 }

@@ -210,16 +210,20 @@ LogicalResult CopyAsyncOp::verify() {
 
 GlobalType SequenceOp::getViewType(GlobalType packed) {
   ArrayRef<int64_t> shape = packed.getShape();
-  unsigned rowDim = getRowDim(packed);
-  SmallVector<int64_t> view = {1, shape[1 - rowDim], ShapedType::kDynamic};
-  llvm::append_range(view, shape.drop_front(2));
+  SmallVector<int64_t> view = {1};
+  if (shape.size() > 1)
+    view.push_back(shape[1 - getRowDim(packed)]);
+  view.push_back(ShapedType::kDynamic);
+  if (shape.size() > 2)
+    view.push_back(shape[2]);
   return GlobalType::get(packed.getContext(), view, packed.getElementType());
 }
 
 LogicalResult SequenceOp::verify() {
   GlobalType packed = getPacked().getType();
-  if (packed.getRank() != 2 && packed.getRank() != 3)
-    return emitOpError() << "expected a tensor [rows, H, D] or [H, rows], got "
+  if (packed.getRank() < 1 || packed.getRank() > 3)
+    return emitOpError() << "expected a tensor [rows, H, D], [H, rows] or "
+                            "[rows], got "
                          << packed;
   GlobalType view = getViewType(packed);
   if (getView().getType() != view)

@@ -21,6 +21,13 @@ def PagedOp : Attn_Op<"paged", [
     page of the pool are undefined; they must not be used, as those behind
     `lengths(key ..)` of an attention are not.
 
+    With `offsets`, of one more entry than there are batches, the table is that of
+    all batches behind each other (FlashInfer's `paged_kv_indices` and
+    `paged_kv_indptr`): the page is `table[offsets[b] + floor(j / page)]`, and the
+    batch has the entries from `offsets[b]` to `offsets[b + 1] - 1`. The result
+    has room for the pages of all entries, of which none behind those of its
+    batch is read: keys are no more than these hold, whatever their length says.
+
     On a GPU the view is folded into the loads of the attention, which reads an
     entry only if it reads a row of its page.
 
@@ -28,16 +35,28 @@ def PagedOp : Attn_Op<"paged", [
     ```mlir
     %k = attn.paged %pool[%table]
         : tensor<?x8x16x128xbf16>[tensor<?x?xi32>] -> tensor<?x8x?x128xbf16>
+    %v = attn.paged %pool[%indices, %indptr]
+        : tensor<?x8x16x128xbf16>[tensor<?xi32>, tensor<?xi32>] -> tensor<?x8x?x128xbf16>
     ```
   }];
   let arguments = (ins Attn_Tensor<Attn_Stored, 4>:$pool,
-                       Attn_Tensor<Attn_Int, 2>:$table);
+                       AnyTypeOf<[Attn_Tensor<Attn_Int, 2>,
+                                  Attn_Tensor<Attn_Int, 1>]>:$table,
+                       Optional<Attn_Tensor<Attn_Int, 1>>:$offsets);
   let results = (outs Attn_Tensor<Attn_Stored, 4>:$result);
   let assemblyFormat = [{
-    $pool `[` $table `]` attr-dict
-    `:` type($pool) `[` type($table) `]` `->` type($result)
+    $pool `[` $table (`,` $offsets^)? `]` attr-dict
+    `:` type($pool) `[` type($table) (`,` type($offsets)^)? `]` `->` type($result)
   }];
+  let builders = [
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$pool,
+                   "::mlir::Value":$table), [{
+      build($_builder, $_state, result, pool, table, /*offsets=*/::mlir::Value());
+    }]>
+  ];
   let extraClassDeclaration = [{
+    /// The dimension of the table that has entries of a batch.
+    unsigned getEntryDim() { return getOffsets() ? 0 : 1; }
     /// Rows of a page.
     int64_t getPageSize() {
       return ::mlir::cast<::mlir::ShapedType>(getPool().getType()).getDimSize(2);

@@ -31,6 +31,13 @@ mlir::Value buildLength(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value lengths, mlir::Value batch,
                         mlir::Value capacity);
 
+/// The same of the keys of an attention, which are no more than what there are
+/// pages of in the tables of `key` and `value`.
+mlir::Value buildKeyLength(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Value key, mlir::Value value,
+                           mlir::Value lengths, mlir::Value batch,
+                           mlir::Value capacity);
+
 /// Makes each attn.length in the regions of `op` for which it has lengths that
 /// of batch b.
 void resolveLengths(mlir::OpBuilder &builder, AttentionOp op);

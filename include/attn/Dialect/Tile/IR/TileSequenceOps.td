@@ -13,7 +13,8 @@ def SequenceOp : AttnTile_Op<"sequence", [Pure]> {
   let summary = "one of the sequences that are behind each other in a tensor";
   let description = [{
     The rows [first, first + rows) of all heads, as a tensor of their own: of
-    [all rows, H, D] one [1, H, rows, D], of [H, all rows] one [1, H, rows]. Any
+    [all rows, H, D] one [1, H, rows, D], of [H, all rows] one [1, H, rows], of
+    the entries [all rows] of a table one [1, rows]. Any
     index of a batch is that of the sequence. What ends a tile at the end of a
     tensor ends it at the end of the sequence.
 
@@ -32,7 +33,7 @@ def SequenceOp : AttnTile_Op<"sequence", [Pure]> {
   let extraClassDeclaration = [{
     /// The dimension of `packed` that has rows.
     static unsigned getRowDim(GlobalType packed) {
-      return packed.getRank() == 3 ? 0 : 1;
+      return packed.getRank() == 2 ? 1 : 0;
     }
     /// The type of a sequence of `packed`.
     static GlobalType getViewType(GlobalType packed);
