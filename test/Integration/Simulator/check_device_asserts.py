@@ -114,7 +114,35 @@ class Positions:
         return [f"--input=arg3={path}"]
 
 
+class Pages:
+    """Keys of two sequences in pages of 16 of a pool of 9: entries and offsets of a table, and lengths."""
+
+    rows, keys = 4, None
+
+    def __init__(self, entries, offsets, lengths):
+        self.tensors = [Tensor([len(values)], values) for values in (entries, offsets, lengths)]
+
+    def module(self):
+        return """func.func @f(%q: tensor<2x1x?x32xf16>, %p: tensor<9x1x16x32xf16>, %t: tensor<?xi32>, %o: tensor<3xi32>, %n: tensor<2xi32>) -> tensor<2x1x?x32xf16> {
+  %k = attn.paged %p[%t, %o] : tensor<9x1x16x32xf16>[tensor<?xi32>, tensor<3xi32>] -> tensor<2x1x?x32xf16>
+  %a = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>)
+      : tensor<2x1x?x32xf16>, tensor<2x1x?x32xf16>, tensor<2x1x?x32xf16> -> tensor<2x1x?x32xf16>
+  return %a : tensor<2x1x?x32xf16>
+}
+"""
+
+    def write_inputs(self, folder):
+        inputs = []
+        for i, tensor in enumerate(self.tensors):
+            path = os.path.join(folder, f"pages{i}.npy")
+            tensor.write(path)
+            inputs.append(f"--input=arg{2 + i}={path}")
+        return inputs
+
+
 GOOD = {
+    "pages": lambda: Pages([8, 0, 3, -1], [0, 2, 4], [32, 15]),
+    "no pages": lambda: Pages([7], [1, 1, 1], [0, 0]),
     "positions": lambda: Positions([49, 0, 3, 3]),
     "lengths": lambda: Lengths([0, 70]),
     "heads": lambda: Heads([1, 0, 1, 1]),
@@ -130,6 +158,10 @@ BAD = {
     "negative head": (lambda: Heads([0, -1, 1, 0]), "expected entries of the map that are heads of its source", "%key = attn.select_heads"),
     "position": (lambda: Positions([3, 50, 0, 1]), "expected positions that are rows of the tables", "%turned = attn.rotary"),
     "negative position": (lambda: Positions([3, 4, 0, -1]), "expected positions that are rows of the tables", "%turned = attn.rotary"),
+    "page": (lambda: Pages([8, 0, 9, 1], [0, 2, 4], [32, 15]), "expected entries that are pages of the pool", "%k = attn.paged"),
+    "length beyond pages": (lambda: Pages([8, 0, 3, 1], [0, 1, 4], [17, 15]), "expected key lengths of at most the pages of their batch", "%k = attn.paged"),
+    "offsets of pages": (lambda: Pages([8, 0, 3, 1], [0, 2, 5], [32, 15]), "expected offsets from 0 to the number of rows", "%k = attn.paged"),
+    "order of pages": (lambda: Pages([8, 0, 3, 1], [2, 1, 4], [0, 15]), "expected ascending offsets, of sequences with room in the view", "%k = attn.paged"),
     "first offset": (lambda: packed([1, 40, 40, 100]), "expected offsets[0] to be 0", "attn.segment"),
     "decrease": (lambda: packed([0, 60, 40, 100]), "expected offsets that do not decrease", "attn.segment"),
     "past the end": (lambda: packed([0, 40, 40, 101]), "expected offsets up to the number of query positions", "attn.segment"),
@@ -147,7 +179,7 @@ def run(case, target, folder, *options):
     with open(path, "w") as f:
         f.write(case.module())
     command = ["attn-run", path, f"--device=sim:{target}", "--device-asserts", "--random=3", *options]
-    command += [f"--shape=M={case.rows},N={case.keys}", *case.write_inputs(folder)]
+    command += [f"--shape=M={case.rows}" + (f",N={case.keys}" if case.keys else ""), *case.write_inputs(folder)]
     return case.module(), subprocess.run(command, capture_output=True, text=True)
 
 

@@ -38,23 +38,24 @@ void Specializer::copyOuter(Value round, IRMapping &mapping) {
                              getPhaseBefore(getParity(round)));
     LoadOp load = channel.load;
     SmallVector<Value> place = getMappedIndices(
-        builder, load.getSource(), lookup(load.getIndices(), mapping));
+        builder, mapping.lookupOrDefault<Value>(load.getSource()),
+        lookup(load.getIndices(), mapping));
     CopyTmaOp::create(builder, loc, channel.map, place, /*pages=*/ValueRange(),
                       to.ring, to.full, constant(0),
                       /*evict_first=*/true, /*evict_last=*/false, /*ctas=*/1);
   }
 }
 
-/// The page in `column` of the table's row `batch`. What is no number of 31
-/// bits is none of a pool's.
-Value Specializer::readEntry(LoadOp load, Value batch, Value column) {
-  Location loc = load.getLoc();
-  auto type = cast<GlobalType>(load.getTable().getType()).getElementType();
+/// The page in `column` of row `batch` of `table`. What is no number of 31 bits
+/// is none of a pool's.
+Value Specializer::readEntry(Value table, Value batch, Value column) {
+  Location loc = kernel.getLoc();
+  auto type = cast<GlobalType>(table.getType()).getElementType();
   SmallVector<Value> at;
   for (Value index : {batch, column})
     at.push_back(
         arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index));
-  Value entry = ExtractOp::create(builder, loc, type, load.getTable(), at);
+  Value entry = ExtractOp::create(builder, loc, type, table, at);
   if (type.isInteger(64))
     entry = arith::MinUIOp::create(
         builder, loc, entry,
@@ -67,17 +68,20 @@ Value Specializer::readEntry(LoadOp load, Value batch, Value column) {
 /// The boxes of the tile at `place`, the indices of `load` and its `rows`. TMA
 /// brings whole tiles, of which consumers know what exists; but of a page
 /// without a row that does, the entry is not read, and the box has zeros.
-Specializer::Boxes Specializer::findBoxes(LoadOp load, ArrayRef<Value> place) {
+Specializer::Boxes Specializer::findBoxes(LoadOp load, ArrayRef<Value> place,
+                                          IRMapping &mapping) {
   if (!load.getTable())
-    return {getMappedIndices(builder, load.getSource(),
+    return {getMappedIndices(builder,
+                             mapping.lookupOrDefault<Value>(load.getSource()),
                              place.take_front(load.getIndices().size())),
             {}};
+  Value table = mapping.lookupOrDefault<Value>(load.getTable());
   Location loc = load.getLoc();
   int64_t page = getPage(load), rows = load.getTile().getType().getRows();
   Value batch = place[0], head = place[1], row = place[2], count = place[3];
   Value first = builder.createOrFold<arith::DivUIOp>(loc, row, constant(page));
   Boxes boxes;
-  boxes.pages.push_back(readEntry(load, batch, first));
+  boxes.pages.push_back(readEntry(table, batch, first));
   if (rows <= page) {
     row = builder.createOrFold<arith::RemUIOp>(loc, row, constant(page));
     boxes.indices = {head, row};
@@ -93,7 +97,7 @@ Specializer::Boxes Specializer::findBoxes(LoadOp load, ArrayRef<Value> place) {
     Value exists = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::ugt, count, constant(i * page));
     boxes.pages.push_back(arith::SelectOp::create(
-        builder, loc, exists, readEntry(load, batch, column), constant(-1)));
+        builder, loc, exists, readEntry(table, batch, column), constant(-1)));
   }
   return boxes;
 }
@@ -106,7 +110,7 @@ void Specializer::copyTiles(Value number, Value count, IRMapping &mapping) {
       stream.buildIndices(builder, count, mapping);
   for (Channel &channel : streamed) {
     // A table is read before the wait.
-    Boxes boxes = findBoxes(channel.load, places[channel.number]);
+    Boxes boxes = findBoxes(channel.load, places[channel.number], mapping);
     const Buffer &to = channel.copied;
     Ring ring = locate(number, to.stages);
     MbarrierWaitOp::create(builder, loc, to.empty, ring.stage,

@@ -99,8 +99,9 @@ private:
   struct Boxes {
     llvm::SmallVector<mlir::Value> indices, pages;
   };
-  Boxes findBoxes(LoadOp load, llvm::ArrayRef<mlir::Value> place);
-  mlir::Value readEntry(LoadOp load, mlir::Value batch, mlir::Value column);
+  Boxes findBoxes(LoadOp load, llvm::ArrayRef<mlir::Value> place,
+                  mlir::IRMapping &mapping);
+  mlir::Value readEntry(mlir::Value table, mlir::Value batch, mlir::Value column);
   void transposeTiles(mlir::Value numberAfter, mlir::Value count,
                       mlir::IRMapping &mapping);
   void byOneThread(llvm::function_ref<void()> build);

@@ -1,8 +1,8 @@
 // RUN: attn-opt %s --split-input-file --verify-diagnostics
 
-attn_tile.kernel @f(%p: !attn_tile.global<?xf16>, %n: index) warps(4) {
-  // expected-error @+1 {{expected a tensor [rows, H, D] or [H, rows], got '!attn_tile.global<?xf16>'}}
-  %q = attn_tile.sequence %p[%n] rows(%n) : <?xf16> -> <1x?xf16>
+attn_tile.kernel @f(%p: !attn_tile.global<?x?x?x?xf16>, %n: index) warps(4) {
+  // expected-error @+1 {{expected a tensor [rows, H, D], [H, rows] or [rows], got '!attn_tile.global<?x?x?x?xf16>'}}
+  %q = attn_tile.sequence %p[%n] rows(%n) : <?x?x?x?xf16> -> <1x?xf16>
   attn_tile.return
 }
 
