@@ -188,7 +188,7 @@ LogicalResult attn::checkEntries(PagedOp paged, AttentionOp attention,
   int64_t page = paged.getPageSize();
   if (Value offsets = paged.getOffsets();
       offsets && failed(checkSequences(paged, *environment.tensor(offsets),
-                                     table.getColumns(), table.getColumns())))
+                                       table.getColumns(), table.getColumns())))
     return failure();
   for (int64_t batch = 0; batch < table.getBatches(); ++batch) {
     int64_t length = table.getColumns() * page;

@@ -15,7 +15,7 @@ using namespace mlir;
 using namespace attn;
 
 LogicalResult attn::checkSequences(Operation *op, const TensorValue &offsets,
-                                 int64_t rows, int64_t room) {
+                                   int64_t rows, int64_t room) {
   if (offsets.elements.empty())
     return op->emitOpError() << "expected an offset for each sequence and the "
                                 "end of the last, got none";

@@ -14,8 +14,8 @@ namespace attn {
 /// Checks that the offsets are those of sequences of `rows` rows, each of which
 /// has `room` at most.
 mlir::LogicalResult checkSequences(mlir::Operation *op,
-                                 const TensorValue &offsets, int64_t rows,
-                                 int64_t room);
+                                   const TensorValue &offsets, int64_t rows,
+                                   int64_t room);
 
 /// What evaluates attn.ragged, attn.pack and attn.sequence_lengths; null for
 /// other ops.

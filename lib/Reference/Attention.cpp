@@ -246,8 +246,7 @@ Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
   // an integer is no weight.
   ElementType own =
       isInteger(query.getType()) ? value.getType() : query.getType();
-  ElementType probabilityType =
-      getSizeBytes(own) <= 2 ? own : ElementType::F32;
+  ElementType probabilityType = getSizeBytes(own) <= 2 ? own : ElementType::F32;
   Precision precision = {probabilityType, options.outputType.value_or(own),
                          ElementType::F32};
   if (options.tf32Products)

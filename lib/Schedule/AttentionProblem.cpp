@@ -143,8 +143,9 @@ static Status checkProducts(const AttentionProblem &problem) {
 
 int64_t AttentionProblem::getKvRowBytes() const {
   int64_t keyBytes = getSizeBytes(getKeyType());
-  return sharedKV ? getKvRowElements() * keyBytes
-                  : headDim * keyBytes + valueDim * getSizeBytes(getValueType());
+  return sharedKV
+             ? getKvRowElements() * keyBytes
+             : headDim * keyBytes + valueDim * getSizeBytes(getValueType());
 }
 
 /// Integers are queries and keys, beside values that are none.
@@ -153,15 +154,16 @@ static Status checkTypes(const AttentionProblem &problem) {
       std::pair(problem.elementType, problem.valueType);
   if (elementType != ElementType::I8) {
     if (valueType)
-      return Error{"expected value=" + std::string(getName(*valueType)) +
-                   " beside dtype=i8, got dtype=" +
-                   std::string(getName(elementType))};
+      return Error{
+          "expected value=" + std::string(getName(*valueType)) +
+          " beside dtype=i8, got dtype=" + std::string(getName(elementType))};
   } else if (!valueType || isInteger(*valueType) ||
              *valueType == ElementType::F64) {
-    return Error{"expected value one of f8E4M3FN, f8E5M2, f16, bf16, f32 beside "
-                 "dtype=i8, got " +
-                 (valueType ? "value=" + std::string(getName(*valueType))
-                            : std::string("none"))};
+    return Error{
+        "expected value one of f8E4M3FN, f8E5M2, f16, bf16, f32 beside "
+        "dtype=i8, got " +
+        (valueType ? "value=" + std::string(getName(*valueType))
+                   : std::string("none"))};
   } else if (problem.pass == AttentionPass::Backward) {
     return Error{"expected floats with pass=backward, got dtype=i8"};
   }

@@ -280,10 +280,11 @@ void Checker::checkPlan() {
 void Checker::checkRange() {
   int64_t most = getMostRescaleThreshold(problem.getWeightType());
   if (schedule.rescaleThreshold > most)
-    reject("fp8-range",
-           "expected rescale_threshold of at most " + std::to_string(most) +
-               " with weights of " + std::string(getName(problem.getWeightType())) +
-               ", got " + std::to_string(schedule.rescaleThreshold));
+    reject("fp8-range", "expected rescale_threshold of at most " +
+                            std::to_string(most) + " with weights of " +
+                            std::string(getName(problem.getWeightType())) +
+                            ", got " +
+                            std::to_string(schedule.rescaleThreshold));
 }
 
 /// Only sums of 8-bit products may be short of bits, and only those in
@@ -398,8 +399,8 @@ bool fitsPages(int64_t tileN, int64_t page) {
 /// many boxes of a tile; with more it would spill (ptxas 13.0).
 static constexpr int64_t kMostBoxes = 16;
 
-void Checker::checkPages(const std::string &name, int64_t page,
-                         int64_t columns, ElementType type) {
+void Checker::checkPages(const std::string &name, int64_t page, int64_t columns,
+                         ElementType type) {
   if (!family.hasRoles() || page == 0)
     return;
   std::string got = ", got tile_n=" + std::to_string(schedule.tileN) + " and " +

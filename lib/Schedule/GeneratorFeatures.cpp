@@ -41,8 +41,7 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   bool hasMask = problem.mask.isBand() || problem.mask.density < 1;
   features.uniformRows = !hasMask;
   // Nor do CTAs share tiles that each transposes for itself.
-  features.clusters =
-      !hasMask && getSizeBytes(problem.getWeightType()) != 1;
+  features.clusters = !hasMask && getSizeBytes(problem.getWeightType()) != 1;
   return features;
 }
 

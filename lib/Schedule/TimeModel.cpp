@@ -275,8 +275,7 @@ PhaseWork TimeModel::getOnePass() const {
   PhaseWork phase;
   phase.ctas = static_cast<double>(cost.ctas);
   phase.flops = 2 * work.scores * (dvSlices * headDim + valueDim);
-  phase.products =
-      2 * work.scores * (dvSlices * headDim * keyShare + valueDim);
+  phase.products = 2 * work.scores * (dvSlices * headDim * keyShare + valueDim);
   phase.exponentials = work.scores * dvSlices * getExponentials();
   bool keepsOutput = family.keepsOutput(problem, schedule);
   double rescaling =
@@ -288,8 +287,7 @@ PhaseWork TimeModel::getOnePass() const {
   phase.sharedMemoryBytes =
       ctaTiles * (loadedBytes + readers * tileBytes + queryBytes);
   if (transposesV)
-    phase.sharedMemoryBytes +=
-        ctaTiles * 2 * tileN * valueColumns * valueBytes;
+    phase.sharedMemoryBytes += ctaTiles * 2 * tileN * valueColumns * valueBytes;
   // S in f32, P in the type of V, and what V adds to the output in f32: O once,
   // or in registers the product of each tile.
   if (family.facts.tensorColumns)

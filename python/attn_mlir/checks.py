@@ -18,6 +18,7 @@ Causal = Union[bool, str]
 Window = Union[int, tuple[int, int], None]
 
 LENGTHS = ("key_lengths", "query_lengths")
+TABLE = ("key_table", "key_table_offsets")
 DESCALES = ("query_descale", "key_descale", "value_descale")
 FLOATS = ("f16", "bf16", "f32", "f64")
 FLOAT8 = ("f8E4M3FN", "f8E5M2")

@@ -73,10 +73,12 @@ def pool_scales(query: Any, k_pool: Any, table: Any, lengths: Any, scales: Mappi
     pages, heads, page, _ = view_of(k_pool, "k_pool").shape
     if not scales or not are_of_tokens(tuple(scales.values()), query, (pages, heads, page), k_pool, others):
         return None
-    entries, ends = tensor(table), tensor(lengths)
+    entries, *starts = (tensor(array) for array in (table if isinstance(table, (tuple, list)) else (table,)))
+    ends = tensor(lengths)
 
     def read(pool: Any, b: Any, h: Any, j: Any) -> Any:
-        return pool[where(j < ends[b], entries[b, j // page], 0), h, j % page]
+        at = (starts[0][b] + j // page,) if starts else (b, j // page)
+        return pool[where(j < ends[b], entries[at], 0), h, j % page]
 
     batch, group = view_of(query, "query").shape[0], group_of(query, k_pool)
     return TokenScales(*(factor_of(array, (batch, heads), group, read, name, (pages, heads, page)) for name, array in scales.items()))

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
+from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, TABLE, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
 from .cpu import DirectKernel, has_contiguous_rows, keys_of_tensor
 from .errors import BindingError, DeviceError
 from .float8 import descale_arrays, float8_output, token_scales, wide_field
@@ -367,7 +367,8 @@ class Call:
         query, _, value = self.views[:3]
         bias, sink = self.bias(), self.named.get("sink")
         sink_dtype = sink.dtype if sink else None
-        pages = (self.views[1].shape[2], self.named["key_table"].dtype) if "key_table" in self.named else None
+        tables = tuple(self.named[name].dtype for name in TABLE if name in self.named)
+        pages = (self.views[1].shape[2], *tables) if tables else None
         lengths = tuple((name, self.named[name].dtype) for name in LENGTHS if name in self.named)
         descales = tuple(len(self.named[name].shape) for name in DESCALES if name in self.named)
         maps = map_types(self.named)
@@ -452,7 +453,7 @@ def keys_of_pool(views: Sequence[ArrayView]) -> int:
 def number_of_keys(named: Mapping[str, ArrayView]) -> int:
     """N: of pages those that the table has columns for."""
     rows = named["key"].shape[2]
-    return rows * named["key_table"].shape[1] if "key_table" in named else rows
+    return rows * named["key_table"].shape[-1] if "key_table" in named else rows
 
 
 def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:

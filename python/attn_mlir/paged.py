@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 from .arrays import ArrayView, copy_array, vector_like, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOATS, Window, check_arrays, check_no_gradients
+from .checks import BYTES, DESCALES, FLOATS, TABLE, Window, check_arrays, check_no_gradients
 from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
 from .float8 import pool_scales
@@ -69,7 +69,9 @@ def decode(
         layout, [pages, page size, Hkv, D], is passed as its transposed view. Any page size.
         v_pool may be the first columns of k_pool, as of a latent cache (MLA): a kernel with more than 256 of both in 16 bits reads them once.
       table: [B, columns], i32 or i64: key j of sequence b is row j % page size of page table[b, j // page size] (FlashAttention's
-        page_table, vLLM's block_table). Entries of pages without a key are not read.
+        page_table, vLLM's block_table). Entries of pages without a key are not read. Or a pair (indices [entries], indptr [B + 1]): the page is
+        indices[indptr[b] + j // page size] (FlashInfer's paged_kv_indices and paged_kv_indptr); there are no more keys than these pages hold.
+        With fixed_split_size or invariance a table with rows is the better one: the kernel has ranges for a sequence with all pages of the other.
       lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
         after its append). What lies behind them in the pages has no influence.
       k_new, v_new, slots: new rows that `append` writes to the pools, in place, before the attention, which sees them: on a GPU
@@ -98,7 +100,7 @@ def decode(
     check_no_gradients(query=query, key=k_pool, value=v_pool, sink=sink)
     scales_of_cache = cache_scales(query, k_scale, v_scale)
     tokens = pool_scales(query, k_pool, table, lengths, scales_of_cache, head_map=head_map)
-    more = {**({} if tokens else scales_of_cache), "key_table": table, "key_lengths": lengths, **head_map_arrays(head_map)}
+    more = {**({} if tokens else scales_of_cache), **table_arrays(table), "key_lengths": lengths, **head_map_arrays(head_map)}
     fields: tuple = ("lse", return_lse)
     target = target or default_target(view_of(query, "query"), device)
     rows, scales = {}, {}
@@ -111,7 +113,7 @@ def decode(
             more.update(scales)
     tables = rows_of_tokens(rotary, rotary_positions, query, lengths, k_new)
     check_no_gradients(**tables)
-    named = {name: view_of(array, name) for name, array in {"query": query, "key_table": table, **tables}.items()}
+    named = {name: view_of(array, name) for name, array in {"query": query, **table_arrays(table), **tables}.items()}
     fields += rotary_field(named, rotary_interleaved)
     if rows and tables and target == "cpu":
         rows["k_new"] = turned_rows(k_new, tables, rotary_interleaved)
@@ -131,6 +133,44 @@ def decode(
         append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, scales)
     flags = {"allow_tf32": allow_tf32, **flags_of_splits(call.named["key"].shape[2], fixed_split_size, disable_split_kv, invariance, target)}
     return call.run(read, fields, target, device, flags, cache, out)
+
+
+def table_arrays(table: Any) -> dict[str, Any]:
+    """As arguments of a kernel: a table, or entries and offsets."""
+    if not isinstance(table, (tuple, list)):
+        return {"key_table": table}
+    if len(table) != len(TABLE):
+        raise BindingError(f"table: expected an array, or a pair of indices and indptr, got {len(table)}")
+    return dict(zip(TABLE, table))
+
+
+def check_table(views: Mapping[str, ArrayView], batch: int, name: str = "table"):
+    """Types and shapes, and what offsets in host memory say."""
+    table, offsets = (views.get(part) for part in TABLE)
+    if table is None:
+        return
+    shape = f"[{batch}, columns]" if offsets is None else "[entries]"
+    fits = len(table.shape) == 1 if offsets is not None else len(table.shape) == 2 and table.shape[0] == batch
+    if table.dtype not in ("i32", "i64") or not fits:
+        raise BindingError(f"{name}: expected {shape} of i32 or i64, got {table.dtype} of {tuple(table.shape)}")
+    if offsets is None:
+        return
+    if offsets.dtype not in ("i32", "i64") or tuple(offsets.shape) != (batch + 1,):
+        raise BindingError(f"indptr: expected [{batch + 1}] of i32 or i64, got {offsets.dtype} of {tuple(offsets.shape)}")
+    check_offsets("indptr", offsets, table.shape[0], None)
+
+
+def check_offsets(name: str, offsets: ArrayView, rows: int, most: Optional[int]):
+    """Of an array in host memory: no other is looked at."""
+    if offsets.device != "cpu":
+        return
+    before: float = 0
+    for number, offset in enumerate(offsets.to_host().values()):
+        if not before <= offset <= rows:
+            raise BindingError(f"{name}: expected ascending offsets from 0 to {rows}, got {offset} at position {number}")
+        if number and most is not None and offset - before > most:
+            raise BindingError(f"{name}: expected at most max_seqlen_q = {most} rows of a sequence, got {offset - before} of sequence {number - 1}")
+        before = offset
 
 
 def is_latent(key: ArrayView, value: ArrayView) -> bool:
@@ -365,11 +405,8 @@ def check_slots(slots: ArrayView, pool: ArrayView):
 
 def check_pages(named: Mapping[str, ArrayView]):
     """Types and shapes of query, pools, table, lengths and sink."""
-    query, key, table = (named[name] for name in ("query", "key", "key_table"))
-    if table.dtype not in ("i32", "i64") or len(table.shape) != 2 or table.shape[0] != query.shape[0]:
-        raise BindingError(
-            f"table: expected [{query.shape[0]}, columns] of i32 or i64, got {table.dtype} of {tuple(table.shape)}"
-        )
+    query, key = (named[name] for name in ("query", "key"))
+    check_table(named, query.shape[0])
     for name, pool in (("k_pool", key), ("v_pool", named["value"])):
         if len(pool.shape) != 4 or pool.shape[2] < 1:
             raise BindingError(f"{name}: expected [pages, heads, page size, head dim], got {tuple(pool.shape)}")

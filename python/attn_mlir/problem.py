@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Mapping, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence, Union
 
 from .errors import BindingError
 from .heads import HEAD_MAPS, select_heads, sum_heads
@@ -51,7 +51,7 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], with which key and value are pools [pages, Hkv, page size, dim]; with `latent` the pool of the values is not read, which are the first columns of that of the keys; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `value_dtype` that of value, beside a query and key of i8; `descales` are the ranks of those of what has 8 bits of query, key and value: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `qk_norm` and `rotary` are what attn_mlir.norms.norm_field and attn_mlir.rotary.rotary_field give, of which the norm is first, and the latter turns no pages; `dropout` is its rate, with which
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], or with a third that of the offsets [B + 1] of a table [entries], with which key and value are pools [pages, Hkv, page size, dim]; with `latent` the pool of the values is not read, which are the first columns of that of the keys; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `value_dtype` that of value, beside a query and key of i8; `descales` are the ranks of those of what has 8 bits of query, key and value: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `qk_norm` and `rotary` are what attn_mlir.norms.norm_field and attn_mlir.rotary.rotary_field give, of which the norm is first, and the latter turns no pages; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm); `result_dtype`
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` and `tile_n` are the numbers of rows and keys
@@ -74,7 +74,7 @@ class AttentionProblem:
     bias_shape: Optional[tuple[Union[int, str], ...]] = None
     bias_dtype: str = "f32"
     sink_dtype: Optional[str] = None
-    pages: Optional[tuple[int, str]] = None
+    pages: Optional[tuple[Any, ...]] = None
     latent: bool = False
     append: Optional[tuple[int, str, str]] = None
     cache_dtype: Optional[str] = None
@@ -149,8 +149,12 @@ class AttentionProblem:
             key, value = (tensor(("B", h, "N", dim), dtype) for h, (dim, dtype) in zip(sources, columns))
             arguments.update(key=key, value=value)
         if self.pages:
-            page, entry = self.pages
-            arguments["key_table"] = table = tensor(("B", "T"), entry)
+            page, entry, *offsets = self.pages
+            arguments["key_table"] = table = tensor(("T",) if offsets else ("B", "T"), entry)
+            by = "%key_table"
+            if offsets:
+                arguments["key_table_offsets"] = tensor(("offsets",), offsets[0])
+                table, by = f"{table}, {arguments['key_table_offsets']}", f"{by}, %key_table_offsets"
             pools = [tensor(("P", h, page, dim), dtype) for h, (dim, dtype) in zip(sources, columns)]
             arguments.update(zip(("key", "value"), pools))
             if self.latent:
@@ -158,7 +162,7 @@ class AttentionProblem:
             for rows_of, view, pool in (("key", key, pools[0]), ("value", value, pools[1])):
                 cache, kind = rows_of + "_cache" * bool(self.append), "pages" if self.head_maps else "rows"
                 cache = "latent" if self.latent and rows_of == "value" else cache
-                views.append(f"  %{rows_of}_{kind} = attn.paged %{cache}[%key_table] : {pool}[{table}] -> {view}\n")
+                views.append(f"  %{rows_of}_{kind} = attn.paged %{cache}[{by}] : {pool}[{table}] -> {view}\n")
             names = "%query, %key_rows, %value_rows"
         if self.lengths:
             arguments.update((name, tensor(("B",), dtype)) for name, dtype in self.lengths)

@@ -16,7 +16,7 @@ from .float8 import descale_arrays
 from .functional import MOST_ROWS_OF_DECODING, default_target, keys_of_pool, make_mask, make_score, window_of
 from .kernel import Kernel, compile
 from .mask import Mask, Score
-from .paged import cache_scales, flags_of_splits
+from .paged import cache_scales, check_offsets, check_table, flags_of_splits, table_arrays
 from .problem import float_text
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
@@ -105,7 +105,7 @@ def prefill(
     """
     if q_scale is None and (k_scale is not None or v_scale is not None) and view_of(query, "query").dtype in FLOAT8:
         q_scale = 1.0
-    more = {"query_offsets": cu_seqlens_q, "key_table": table, "key_lengths": lengths, **cache_scales(query, k_scale, v_scale, q_scale)}
+    more = {"query_offsets": cu_seqlens_q, **table_arrays(table), "key_lengths": lengths, **cache_scales(query, k_scale, v_scale, q_scale)}
     return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache, invariance, fixed_split_size, disable_split_kv)  # fmt: skip
 
 
@@ -186,6 +186,10 @@ class RaggedProblem:
     def result_dtype(self) -> str:
         return "bf16" if self.dtype in FLOAT8 else self.dtype
 
+    @property
+    def has_table_offsets(self) -> bool:
+        return "key_table_offsets" in dict(self.types)
+
     def tensor(self, *dims: Any, dtype: Optional[str] = None) -> str:
         return f"tensor<{'x'.join([*map(str, dims), dtype or self.dtype])}>"
 
@@ -195,7 +199,7 @@ class RaggedProblem:
         page = [self.page] * bool(self.page)
         found = {"query": self.tensor("?", hq, self.head_dim)}
         found.update((name, self.tensor("?", hkv, *page, dim, dtype=self.cache_dtype)) for name, dim in (("key", self.head_dim), ("value", self.value_dim)))
-        ranks = {"key_table": ("?", "?"), "sink": (hq,)}
+        ranks: dict[str, tuple[Any, ...]] = {"key_table": ("?",) if self.has_table_offsets else ("?", "?"), "sink": (hq,)}
         ranks.update((name, ("?", hkv) if rank == 2 else (1,)) for name, rank in zip(DESCALES[-len(self.descales) :], self.descales))
         found.update((name, self.tensor(*ranks.get(name, "?"), dtype=dtype)) for name, dtype in self.types)
         return found
@@ -211,7 +215,9 @@ class RaggedProblem:
         lines = []
         for name, by in (("query", "query_offsets"), ("key", of_keys), ("value", of_keys)):
             op = "paged" if by == "key_table" else "ragged"
-            lines.append(f"%{name}_rows = attn.{op} %{name}[%{by}] : {arguments[name]}[{arguments[by]}] -> {views[name]}")
+            places = [by, f"{by}_offsets"] if op == "paged" and self.has_table_offsets else [by]
+            operands, types = (", ".join(parts) for parts in zip(*((f"%{place}", arguments[place]) for place in places)))
+            lines.append(f"%{name}_rows = attn.{op} %{name}[{operands}] : {arguments[name]}[{types}] -> {views[name]}")
         lengths = []
         for name in ("key", "query"):
             offsets = arguments.get(f"{name}_offsets")
@@ -333,13 +339,14 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
         raise BindingError(f"value: expected rows and heads of key, {tuple(key.shape)}, got {tuple(value.shape)}")
     if key.shape[1] < 1 or query.shape[1] % key.shape[1]:
         raise BindingError(f"expected the number of query heads to be a multiple of the number of key heads, got {query.shape[1]} and {key.shape[1]}")
-    for name in ("query_offsets", "key_offsets", "key_lengths", "key_table"):
+    for name in ("query_offsets", "key_offsets", "key_lengths"):
         whole = views.get(name)
-        if whole is not None and (whole.dtype not in ("i32", "i64") or len(whole.shape) != 1 + (name == "key_table")):
-            raise BindingError(f"{name}: expected {'[B, columns]' if name == 'key_table' else 'a vector'} of i32 or i64, got {whole.dtype} of {tuple(whole.shape)}")
+        if whole is not None and (whole.dtype not in ("i32", "i64") or len(whole.shape) != 1):
+            raise BindingError(f"{name}: expected a vector of i32 or i64, got {whole.dtype} of {tuple(whole.shape)}")
     if offsets.shape[0] < 1:
         raise BindingError("query_offsets: expected an offset for each sequence and the end of the last, got none")
-    for name in ("key_offsets", "key_lengths", "key_table"):
+    check_table(views, offsets.shape[0] - 1, "key_table")
+    for name in ("key_offsets", "key_lengths"):
         entries = offsets.shape[0] - (name != "key_offsets")
         if name in views and views[name].shape[0] != entries:
             raise BindingError(f"{name}: expected {entries} entries for {offsets.shape[0] - 1} sequences, got {views[name].shape[0]}")
@@ -351,16 +358,3 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
     check_offsets("cu_seqlens_q", offsets, query.shape[0], max_rows)
     if not is_paged:
         check_offsets("cu_seqlens_k", views["key_offsets"], key.shape[0], None)
-
-
-def check_offsets(name: str, offsets: ArrayView, rows: int, most: Optional[int]):
-    """Of an array in host memory: no other is looked at."""
-    if offsets.device != "cpu":
-        return
-    before: float = 0
-    for number, offset in enumerate(offsets.to_host().values()):
-        if not before <= offset <= rows:
-            raise BindingError(f"{name}: expected ascending offsets from 0 to {rows}, got {offset} at position {number}")
-        if number and most is not None and offset - before > most:
-            raise BindingError(f"{name}: expected at most max_seqlen_q = {most} rows of a sequence, got {offset - before} of sequence {number - 1}")
-        before = offset

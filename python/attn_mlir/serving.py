@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Optional, Sequence
+from typing import Any, Mapping, Optional, Sequence
 
 from .arrays import library_of, view_of
 from .errors import BindingError
@@ -25,21 +25,18 @@ class BatchPaged:
             raise BindingError(f"expected kv_layout NHD or HND, got {kv_layout!r}")
         self.kv_layout = kv_layout
         self.sizes: Optional[tuple[int, int, int, int]] = None
+        self.fixed_split_size: Optional[int] = None
 
     def plan_pages(self, indptr, indices, last_page_len, sizes, window_left, logits_soft_cap, sm_scale):
-        """Turns pages by sequence, `indices[indptr[b] : indptr[b + 1]]`, into a table with a row for each, and last_page_len into lengths."""
+        """Takes pages by sequence, `indices[indptr[b] : indptr[b + 1]]`, and turns last_page_len into lengths."""
         starts, pages, last = (integers(array, name) for array, name in ((indptr, "indptr"), (indices, "indices"), (last_page_len, "last_page_len")))
         check_pages(starts, pages, last, sizes[3])
         if window_left < -1:
             raise BindingError(f"expected window_left from -1, no window, got {window_left}")
         self.sizes, self.window_left = sizes, window_left
         self.soft_cap, self.scale = logits_soft_cap or None, sm_scale
-        spans = list(zip(starts, starts[1:]))
-        columns = max((end - begin for begin, end in spans), default=0)
-        # Entries behind a sequence are not read.
-        self.table = [[*pages[begin:end], *[-1] * (columns - (end - begin))] for begin, end in spans]
-        self.lengths = [(end - begin - 1) * sizes[3] + n if end > begin else 0 for (begin, end), n in zip(spans, last)]
-        self.columns = columns
+        self.indices, self.indptr = pages, starts
+        self.lengths = [(end - begin - 1) * sizes[3] + n if end > begin else 0 for begin, end, n in zip(starts, starts[1:], last)]
         self.placed: dict[tuple[str, str], Any] = {}
 
     def place(self, query: Any, vectors: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> list[Any]:
@@ -74,9 +71,24 @@ class BatchPaged:
                 raise BindingError(f"paged_kv_cache: expected {key_heads} heads and pages of {page} rows as planned, got {name} of {shape} (HND)")
         return pools
 
-    def entries(self) -> list[tuple[str, Sequence[int], Sequence[int]]]:
-        sequences = len(self.lengths)
-        return [("table", (sequences, self.columns), [entry for row in self.table for entry in row]), ("lengths", (sequences,), self.lengths)]
+    def entries(self, invariance: str) -> list[tuple[str, Sequence[int], Sequence[int]]]:
+        """The table, one array or two, and the lengths. Ranges of a size are as many as the longest sequence may have: of a table with a row for each that
+        is seen by its columns, of one of all behind each other only that one may have all pages."""
+        lengths = ("lengths", (len(self.lengths),), self.lengths)
+        if self.fixed_split_size is None and invariance == "none":
+            return [(name, (len(numbers),), numbers) for name, numbers in (("indices", self.indices), ("indptr", self.indptr))] + [lengths]
+        spans = list(zip(self.indptr, self.indptr[1:]))
+        columns = max((end - begin for begin, end in spans), default=0)
+        # Entries behind a sequence are not read.
+        rows = [[*self.indices[begin:end], *[-1] * (columns - (end - begin))] for begin, end in spans]
+        return [("table", (len(spans), columns), [entry for row in rows for entry in row]), lengths]
+
+    def table_and_others(self, query: Any, others: Sequence[tuple[str, Sequence[int], Sequence[int]]], options: Mapping[str, Any]) -> tuple[Any, ...]:
+        """What `decode` takes as table, the lengths, and arrays of `others`."""
+        entries = self.entries(options.get("invariance", "none"))
+        placed = self.place(query, [*entries, *others])
+        table, rest = placed[: len(entries) - 1], placed[len(entries) - 1 :]
+        return (tuple(table) if len(table) > 1 else table[0], *rest)
 
 
 class BatchDecode(BatchPaged):
@@ -104,7 +116,7 @@ class BatchDecode(BatchPaged):
         tokens, heads, dim = view_of(q, "q").shape
         if tokens != len(self.lengths):
             raise BindingError(f"q: expected {len(self.lengths)} tokens as planned, got {tokens}")
-        table, lengths = self.place(q, self.entries())
+        table, lengths = self.table_and_others(q, [], options)
         window = None if self.window_left < 0 else (self.window_left, 0)
         result = decode(
             reshaped(q, (tokens, heads, 1, dim)), *pools, table, lengths, window=window, sink=sinks, soft_cap=self.soft_cap, scale=self.scale,
@@ -138,7 +150,7 @@ class BatchPrefill(BatchPaged):
         """Output [rows, Hq, Dv] of q [rows, Hq, D]; or (output, lse) with lse [Hq, rows], natural. q_scale: of a q of 8 bits. The others are as of
         BatchDecode."""
         pools = self.arrays(q, paged_kv_cache)
-        table, lengths, offsets = self.place(q, [*self.entries(), ("offsets", (len(self.offsets),), self.offsets)])
+        table, lengths, offsets = self.table_and_others(q, [("offsets", (len(self.offsets),), self.offsets)], options)
         most = max((end - begin for begin, end in zip(self.offsets, self.offsets[1:])), default=0)
         window = None if self.window_left < 0 else (self.window_left, 0 if self.causal else FAR)
         return prefill(

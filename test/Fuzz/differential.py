@@ -160,6 +160,10 @@ def write_case(rng, folder, gradients=False):
         page = rng.choice([1, 2, 3, 8, 16, 17, 64, 100])
         sizes["T"] = -(-sizes["N"] // page)
         sizes["N"], sizes["P"] = sizes["T"] * page, sizes["B"] * sizes["T"] + 1
+    is_packed = page > 0 and rng.random() < 0.3  # a table of all batches behind each other
+    if is_packed:
+        sizes["E"], sizes["B1"] = sizes["T"] * sizes["B"], sizes["B"] + 1
+        sizes["N"] = sizes["E"] * page
     appends = not gradients and rng.random() < 0.2
     dtype = rng.choice(["f16", "bf16"] if gradients else ["f16", "bf16", "f32"])
     is_float8 = not appends and rng.random() < 0.12
@@ -214,7 +218,7 @@ def write_case(rng, folder, gradients=False):
     arguments += [f"{name}: tensor<{'x'.join(map(size, shape))}x{kind}>" for (shape, kind), name in captures.items()]
     scaled = "".join(name for name in "qkv" if types[name].endswith(("xi8>", "FN>", "M2>")))
     weights = Weights(rng, dtype, size, not normalization, scaled)
-    lengths = {kind: rng.choice(["i32", "i32", "i64"]) for kind in ("key", "query") if not gradients and rng.random() < 0.3}
+    lengths = {kind: rng.choice(["i32", "i32", "i64"]) for kind in ("key", "query") if not gradients and (rng.random() < 0.3 or is_packed and kind == "key")}
     arguments += [f"%{kind}_lengths: tensor<{size('B')}x{element}>" for kind, element in lengths.items()]
     clause = ", ".join(f"{kind} %{kind}_lengths : tensor<{size('B')}x{element}>" for kind, element in lengths.items())
     weights.clauses += f" lengths({clause})" if clause else ""
@@ -223,7 +227,10 @@ def write_case(rng, folder, gradients=False):
     regions = weights.clauses
     pools = {name: types[name] for name in "kv"}
     if page:  # keys and values are pages of pools
-        arguments.append(f"%table: tensor<{size('B')}x{size('T')}xi32>")
+        table = f"tensor<{size('B')}x{size('T')}xi32>"
+        if is_packed:
+            table = f"tensor<{size('E')}xi32>, tensor<{size('B1')}xi64>"
+        arguments += [f"%{name}: {kind}" for name, kind in zip(("table", "offsets"), table.split(", "))]
         pools = {name: f"tensor<{size('P')}x{size('Hkv')}x{page}x{sizes[columns]}x{types[name].split('x')[-1]}" for name, columns in (("k", "D"), ("v", "Dv"))}
     appends = Append(rng, pools, sizes, size) if appends else None
     reads = appends.reads if appends else {name: f"%{name}_pool" for name in "kv"}
@@ -234,7 +241,7 @@ def write_case(rng, folder, gradients=False):
         views = appends.lines
     if page:
         for name in "kv":
-            views += f"  %{name} = attn.paged {reads[name]}[%table] : {pools[name]}[tensor<{size('B')}x{size('T')}xi32>] -> {types[name]}\n"
+            views += f"  %{name} = attn.paged {reads[name]}[{'%table, %offsets' if is_packed else '%table'}] : {pools[name]}[{table}] -> {types[name]}\n"
     layouts = {}
     if not (gradients or page or appends) and rng.random() < 0.2:
         for at, (name, dims) in enumerate((("q", ("B", "Hq", "M", "D")), ("k", ("B", "Hkv", "N", "D")), ("v", ("B", "Hkv", "N", "Dv")))):
@@ -265,7 +272,7 @@ def write_case(rng, folder, gradients=False):
     if not gradients:
         loop = ["for"] * (results == [types["q"]]) + ["forall"] * (is_static and not has_lse)
         name, beside = rng.choice(NAMES), BESIDE[rng.choice(list(BESIDE))]
-        around = "alone" if appends else rng.choice(["alone"] * 5 + ["if", "branch", "twice"] + loop)
+        around = "alone" if appends or is_packed else rng.choice(["alone"] * 5 + ["if", "branch", "twice"] + loop)
     returned = appends.returned if appends else []
     body = write_body(around, attention, f"attn.attention %q, %k, %v{signature}", results, returned)
     if around == "forall":
@@ -283,7 +290,7 @@ def write_case(rng, folder, gradients=False):
     command = [f"--random={rng.randrange(100)}", "--function=" + ("attention_grad" if gradients else name.strip('"'))]
     first = 3 + has_bias
     if not is_static and around == "alone" and not layouts:
-        command += ["--shape", ",".join(f"{dim}={sizes[dim]}" for dim in ("B", "Hq", "Hkv", "M", *(("T", "P") if page else ()), *(() if page and not (has_bias and bias_dims[3] == "N") else ("N",)), *(appends.names if appends else ())))]
+        command += ["--shape", ",".join(f"{dim}={sizes[{'entries': 'E', 'offsets': 'B1'}.get(dim, dim)]}" for dim in ("B", "Hq", "Hkv", "M", *((("entries", "offsets") if is_packed else ("T",)) + ("P",) if page else ()), *(() if page and not (has_bias and bias_dims[3] == "N") else ("N",)), *(appends.names if appends else ())))]
         if lse_gradient:  # a sum of two has names of its own dimensions
             command += ["--shape", f"arg{len(arguments) + 1}={sizes['B']}x{sizes['Hq']}x{sizes['M']}"]
         if gradients and normalization:  # what is made of V gives its dimensions no names
@@ -292,7 +299,8 @@ def write_case(rng, folder, gradients=False):
         dims = [("B", "Hq", "M", "D"), ("B", "Hkv", "N", "D"), ("B", "Hkv", "N", "Dv"), bias_dims][:first]
         if page:
             dims[1:3] = ("P", "Hkv", page, "D"), ("P", "Hkv", page, "Dv")
-            command += ["--shape", f"arg{len(arguments) - 1}={sizes['B']}x{sizes['T']}"]
+            shapes = (f"arg{len(arguments) - 2}={sizes['E']}", f"arg{len(arguments) - 1}={sizes['B1']}") if is_packed else (f"arg{len(arguments) - 1}={sizes['B']}x{sizes['T']}",)
+            command += ["--shape", ",".join(shapes)]
         dims = [layouts[at].dims if at in layouts else shape for at, shape in enumerate(dims)]
         if layouts:
             others = {"query_lengths": "B", "key_lengths": "B", "sink": "Hq"}

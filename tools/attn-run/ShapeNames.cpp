@@ -118,7 +118,8 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
       bool isOther = keyPages && keyPages.getPageSize() != paged.getPageSize();
       tie(paged.getPool(), 0, (isOther ? "Pv" : "P") + suffix);
       if (Value offsets = paged.getOffsets()) {
-        tie(paged.getTable(), 0, (isOther ? "value_entries" : "entries") + suffix);
+        tie(paged.getTable(), 0,
+            (isOther ? "value_entries" : "entries") + suffix);
         tie(offsets, 0, "offsets" + suffix);
       } else {
         tie(paged.getTable(), 1, (isOther ? "Tv" : "T") + suffix);

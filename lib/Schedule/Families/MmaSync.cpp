@@ -79,8 +79,9 @@ RegisterUse MmaSync::getRegisterUse(const AttentionProblem &problem,
     return use;
   }
   use.output = rows * schedule.tileDv / 32 * (schedule.promote ? 2 : 1);
-  use.scores = rows * schedule.tileN / 32 +
-               rows * schedule.tileN * getSizeBytes(problem.getWeightType()) / 128;
+  use.scores =
+      rows * schedule.tileN / 32 +
+      rows * schedule.tileN * getSizeBytes(problem.getWeightType()) / 128;
   if (schedule.queryInRegisters)
     use.operands +=
         rows * schedule.tileD * getSizeBytes(problem.elementType) / (32 * 4) -
@@ -95,7 +96,8 @@ static constexpr double kEmulatedShare = 0.5;
 /// ptxas 13.0 emulates products of 8-bit floats where a chip's own instructions
 /// for them are those of a better family.
 static bool isEmulated(ElementType type, const TargetInfo &target) {
-  return getMmaOperand(type) == MmaOperand::F8 && getFamilies(target).front()->hasRoles();
+  return getMmaOperand(type) == MmaOperand::F8 &&
+         getFamilies(target).front()->hasRoles();
 }
 
 int64_t MmaSync::getSumBits(ElementType type, const TargetInfo &target) const {

@@ -186,8 +186,7 @@ void ForwardKernelBuilder::takePartials(Value packed, Value first, Value rows) {
 std::pair<Value, Value> ForwardKernelBuilder::getSequence(Value offsets,
                                                           Value all) {
   Value batch = values.lookup(attention.forall.getInductionVar(kLoopB));
-  Value first =
-      create<arith::MaxSIOp>(readOffset(offsets, batch), constant(0));
+  Value first = create<arith::MaxSIOp>(readOffset(offsets, batch), constant(0));
   Value end = readOffset(offsets, create<arith::AddIOp>(batch, constant(1)));
   return {first,
           create<arith::SubIOp>(create<arith::MinSIOp>(end, all), first)};

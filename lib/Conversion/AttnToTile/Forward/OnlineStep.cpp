@@ -269,8 +269,8 @@ Value OnlineTile::emitProduct(Value acc, Value decay) {
 
 /// Sums of `depth` products of i8, in f32. The bits of 1.5 * 2^23 plus a number
 /// from -2^22 to 2^22, which up to 256 products have, are those of the f32 that
-/// is so much larger: an addition of integers and one of floats, which there are
-/// more units for than for conversions.
+/// is so much larger: an addition of integers and one of floats, which there
+/// are more units for than for conversions.
 static Value toFloat(OpBuilder &builder, Location loc, Value sums,
                      int64_t depth) {
   constexpr int64_t kMostShifted = 256, kShiftBits = 0x4B400000;
@@ -286,9 +286,8 @@ static Value toFloat(OpBuilder &builder, Location loc, Value sums,
         Value shift =
             arith::ConstantIntOp::create(builder, loc, kShiftBits, 32);
         Value bits = arith::AddIOp::create(builder, loc, args[0], shift);
-        return fragments.sub(
-            arith::BitcastOp::create(builder, loc, f32, bits),
-            fragments.constant(kShift));
+        return fragments.sub(arith::BitcastOp::create(builder, loc, f32, bits),
+                             fragments.constant(kShift));
       });
 }
 
@@ -305,8 +304,7 @@ FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   Value product = tile::MmaOp::create(builder, loc, query, key,
                                       /*transposeB=*/true, zero);
   if (element.isInteger())
-    product =
-        toFloat(builder, loc, product, AttentionDims::get(step).headDim);
+    product = toFloat(builder, loc, product, AttentionDims::get(step).headDim);
   FailureOr<Value> scores =
       mods.apply(step, product, ScoreUnits::get(step).beforeMods, keysInTile);
   if (failed(scores))

@@ -31,10 +31,10 @@ inline tile::FragmentType getAccumulatorType(mlir::OpBuilder &builder,
                                              int64_t rows, int64_t cols,
                                              mlir::Type element = {}) {
   bool isInteger = element && element.isInteger();
-  return tile::FragmentType::get(
-      builder.getContext(), {rows, cols},
-      isInteger ? mlir::Type(builder.getI32Type()) : builder.getF32Type(),
-      tile::FragmentLayout::Accumulator);
+  return tile::FragmentType::get(builder.getContext(), {rows, cols},
+                                 isInteger ? mlir::Type(builder.getI32Type())
+                                           : builder.getF32Type(),
+                                 tile::FragmentLayout::Accumulator);
 }
 
 inline mlir::Value createFill(mlir::OpBuilder &builder, mlir::Location loc,

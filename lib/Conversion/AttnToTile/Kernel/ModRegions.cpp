@@ -228,8 +228,8 @@ void ModToMap::mapKeyBlocks(Region &region, IRMapping &mapping) {
       Location loc = op.getLoc();
       Value size = arith::ConstantIntOp::create(builder, loc, *keys, 32);
       Value block = arith::DivUIOp::create(builder, loc, tile->first, size);
-      mapping.map(op.getResult(0), toWidth(builder, loc, block,
-                                           getWidth(op.getResult(0))));
+      mapping.map(op.getResult(0),
+                  toWidth(builder, loc, block, getWidth(op.getResult(0))));
     }
 }
 

@@ -171,9 +171,9 @@ LogicalResult PagedOp::reifyResultShapes(OpBuilder &builder,
   OpFoldResult capacity = affine::makeComposedFoldedAffineApply(
       builder, getLoc(), builder.getAffineSymbolExpr(0) * getPageSize(),
       {table[getEntryDim()]});
-  OpFoldResult batches =
-      getOffsets() ? getNumSequences(builder, getLoc(), getOffsets())
-                   : table.front();
+  OpFoldResult batches = getOffsets()
+                             ? getNumSequences(builder, getLoc(), getOffsets())
+                             : table.front();
   shapes.push_back({batches, pool[kHead], capacity, pool[kHeadDim]});
   return success();
 }

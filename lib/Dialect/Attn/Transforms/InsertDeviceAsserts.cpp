@@ -177,16 +177,15 @@ int64_t AssertBuilder::checkEntries(PagedOp paged, Value lengths) {
            Value all = getSize(paged.getResult(), kSequence);
            Value held =
                buildCapacity(builder, builder.getLoc(), paged, point[0], all);
-           return compare(Predicate::ule,
-                          readLength(builder, builder.getLoc(), lengths,
-                                     point[0]),
-                          held);
+           return compare(
+               Predicate::ule,
+               readLength(builder, builder.getLoc(), lengths, point[0]), held);
          });
   SmallVector<Value> points = {getSize(lengths, 0), getSize(table, 0)};
   expect(paged.getLoc(), points, "expected entries that are pages of the pool",
          [&](ValueRange point) {
-           Value entry = readEntry(builder, builder.getLoc(), paged, point[0],
-                                   point[1]);
+           Value entry =
+               readEntry(builder, builder.getLoc(), paged, point[0], point[1]);
            Value first = arith::MulIOp::create(builder, point[1], page);
            Value isBehind = compare(
                Predicate::sge, first,

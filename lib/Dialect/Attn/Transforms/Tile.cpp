@@ -299,9 +299,9 @@ static void tile(WholeAttention whole) {
   builder.setInsertionPoint(forall.getTerminator());
   if (lengths) {
     Value capacity = getValueOrCreateConstantIndexOp(builder, loc, keys);
-    Value length = buildKeyLength(builder, loc, whole.step.getKey(),
-                                  whole.step.getValue(), lengths,
-                                  forall.getInductionVar(kLoopB), capacity);
+    Value length =
+        buildKeyLength(builder, loc, whole.step.getKey(), whole.step.getValue(),
+                       lengths, forall.getInductionVar(kLoopB), capacity);
     length = leaveOutTiles(builder, whole.step, forall, length);
     ranges = getKeyRanges(builder, whole.step, length);
   }

@@ -424,8 +424,7 @@ LogicalResult StoreTransposedOp::verify() {
 }
 
 LogicalResult FillOp::verify() {
-  if (getResult().getType().getElementType().isF32() ||
-      getValue().isInteger())
+  if (getResult().getType().getElementType().isF32() || getValue().isInteger())
     return success();
   return emitOpError() << "expected a whole number in a fragment of i32, got "
                        << getValueAttr();
@@ -477,8 +476,8 @@ LogicalResult MapOp::verify() {
     auto type = cast<FragmentType>(input.getType());
     // An element may become one of another type.
     bool fits = FragmentType::get(getContext(), type.getShape(),
-                                  result.getElementType(), type.getLayout()) ==
-                    result ||
+                                  result.getElementType(),
+                                  type.getLayout()) == result ||
                 (type.isRow() && type.getRows() == result.getRows()) ||
                 (type.isColumn() && !result.isQuads() &&
                  result.getShape().size() == 2 &&

@@ -101,7 +101,8 @@ private:
   };
   Boxes findBoxes(LoadOp load, llvm::ArrayRef<mlir::Value> place,
                   mlir::IRMapping &mapping);
-  mlir::Value readEntry(mlir::Value table, mlir::Value batch, mlir::Value column);
+  mlir::Value readEntry(mlir::Value table, mlir::Value batch,
+                        mlir::Value column);
   void transposeTiles(mlir::Value numberAfter, mlir::Value count,
                       mlir::IRMapping &mapping);
   void byOneThread(llvm::function_ref<void()> build);
