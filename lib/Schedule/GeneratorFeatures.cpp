@@ -32,7 +32,7 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   features.spillProbabilities = isGpu;
   // Kernels whose warps have roles take inputs of 16 and 8 bits.
   const Family &best = *getFamilies(target).front();
-  features.wgmma = best.hasRoles() && !isF32 && !widens;
+  features.wgmma = best.hasRoles() && !isF32;
   features.sharedRows = false;
   features.wgmmaSlices = false;
   features.wgmmaWideOutputs = false;
@@ -40,8 +40,9 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   // CTAs of a persistent grid more and less to do.
   bool hasMask = problem.mask.isBand() || problem.mask.density < 1;
   features.uniformRows = !hasMask;
-  // Nor do CTAs share tiles that each transposes for itself.
-  features.clusters = !hasMask && getSizeBytes(problem.getWeightType()) != 1;
+  // Nor do CTAs share tiles that each transposes or widens for itself.
+  features.clusters =
+      !hasMask && !widens && getSizeBytes(problem.getWeightType()) != 1;
   return features;
 }
 

@@ -26,8 +26,8 @@ int64_t getPaddedValueDim(const AttentionProblem &problem) {
   return alignUp(problem.valueDim, getPadding(problem));
 }
 
-/// Tiles of V that the producer transposes, while others arrive.
-static constexpr int64_t kTransposeStages = 2;
+/// Tiles that the producer transposes or widens, while others arrive.
+static constexpr int64_t kRewriteStages = 2;
 
 /// Warpgroups that share the rows of a wgmma tile, each with a part of dv.
 static int64_t getWarpgroupsPerRow(const Schedule &schedule) {
@@ -53,7 +53,15 @@ static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
     use.barriers = 1024;
     // 8-bit values on their way into the order in which they are multiplied.
     if (family.transposesValue(problem.getWeightType()))
-      use.value += kTransposeStages * schedule.tileN * schedule.tileDv;
+      use.value += kRewriteStages * schedule.tileN * schedule.tileDv;
+    // Of a cache of 8 bits products read tiles of the query's type.
+    if (problem.cacheType) {
+      int64_t bytes = getSizeBytes(problem.elementType) * schedule.stages +
+                      elementBytes * kRewriteStages;
+      use.key = bytes * schedule.tileN * keyColumns;
+      if (!problem.sharedKV)
+        use.value = bytes * schedule.tileN * schedule.tileDv;
+    }
     int64_t tileScores = schedule.tileM * schedule.tileN;
     if (getWarpgroupsPerRow(schedule) > 1 || schedule.clusterD > 1)
       use.scores += tileScores * 2;

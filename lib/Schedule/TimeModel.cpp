@@ -45,6 +45,8 @@ static constexpr double kInstructionsPerTile = 80;
 static constexpr double kCutLoopClocks = 1250;
 /// Clocks in which the producer's thread finds a page and starts a copy of it.
 static constexpr double kPageClocks = 24;
+/// Instructions for each 8-bit number that the producer makes one of 16 bits.
+static constexpr double kInstructionsPerWidened = 2;
 /// Instructions of an exponential on the FMA units.
 static constexpr double kInstructionsPerExp2 = 11;
 /// Instructions for each element of a row that changes: to read and write it,
@@ -119,6 +121,7 @@ private:
   double getBusiestCtas(const PhaseWork &phase, double units) const;
   double getProductClocks(double depth) const;
   double getPageClocks() const;
+  double getWideningInstructions() const;
   double getScoreInstructions() const {
     double instructions =
         kInstructionsPerScore + exp2OnFma * kInstructionsPerExp2;
@@ -161,6 +164,8 @@ private:
   /// Producer warps rewrite each tile of V, 8-bit numbers of which shared
   /// memory must hold transposed.
   bool transposesV;
+  /// They make 8-bit keys and values tiles of the query's type.
+  bool widensTiles;
 };
 } // namespace
 
@@ -196,6 +201,7 @@ TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
   exp2OnFma = static_cast<double>(schedule.exp2OnFma) / 16;
   smBytesPerClock = target.l2GBps * 1e9 / clocksPerSecond / sms;
   transposesV = family.transposesValue(problem.getWeightType());
+  widensTiles = family.hasRoles() && problem.cacheType.has_value();
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,6 +227,12 @@ double TimeModel::getPageClocks() const {
                    (count(problem.keyPage, schedule.tileD, keyBytes) +
                     count(problem.valuePage, schedule.tileDv, valueBytes))
              : 0;
+}
+
+/// Of a tile of K and one of V.
+double TimeModel::getWideningInstructions() const {
+  return tileN * static_cast<double>(schedule.tileD + schedule.tileDv) *
+         kInstructionsPerWidened;
 }
 
 /// Exponentials and instructions of readerRows x tileN scores.
@@ -266,6 +278,8 @@ PhaseWork TimeModel::getOnePass() const {
   double tileBytes =
       tileN * (keyColumns * keyBytes + valueColumns * valueBytes);
   double loadedBytes = tileBytes;
+  if (widensTiles)
+    tileBytes = tileN * (keyColumns + valueColumns) * elementBytes;
   if (problem.sharedKV)
     loadedBytes = tileN * keyColumns * keyBytes;
   double queryBytes =
@@ -288,6 +302,10 @@ PhaseWork TimeModel::getOnePass() const {
       ctaTiles * (loadedBytes + readers * tileBytes + queryBytes);
   if (transposesV)
     phase.sharedMemoryBytes += ctaTiles * 2 * tileN * valueColumns * valueBytes;
+  if (widensTiles) {
+    phase.sharedMemoryBytes += ctaTiles * (loadedBytes + tileBytes);
+    phase.instructions += ctaTiles * getWideningInstructions();
+  }
   // S in f32, P in the type of V, and what V adds to the output in f32: O once,
   // or in registers the product of each tile.
   if (family.facts.tensorColumns)
@@ -308,6 +326,9 @@ PhaseWork TimeModel::getOnePass() const {
   double chain =
       family.hasRoles() ? std::max(products, softmax) : products + softmax;
   chain = std::max(chain, getPageClocks());
+  // By one warp for each scheduler.
+  if (widensTiles)
+    chain = std::max(chain, getWideningInstructions() / target.lanesPerClock);
   // CTAs of average length after each other, or the longest one.
   double average = ctaTiles / phase.ctas;
   double iterations =

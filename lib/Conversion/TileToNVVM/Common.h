@@ -243,6 +243,10 @@ void populateSequencePatterns(mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
 void populateStMatrixPatterns(mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
+/// `hasFloat8` as of populateMmaSyncPatterns.
+void populateStoreWidenedPatterns(mlir::TypeConverter &converter,
+                                  mlir::RewritePatternSet &patterns,
+                                  bool hasFloat8);
 void populateTcgen05Patterns(mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
 void populateTmaPatterns(mlir::TypeConverter &converter,

@@ -98,6 +98,7 @@ private:
     populateRolesPatterns(converter, patterns);
     populateSequencePatterns(converter, patterns);
     populateStMatrixPatterns(converter, patterns);
+    populateStoreWidenedPatterns(converter, patterns, float8Conversions);
     populateTcgen05Patterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
     populateTransposePatterns(converter, patterns);

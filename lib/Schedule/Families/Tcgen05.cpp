@@ -103,7 +103,7 @@ RegisterUse Tcgen05::getRegisterUse(const AttentionProblem &problem,
                                     const Schedule &schedule) const {
   RegisterUse use;
   use.other = kOtherRegisters + (schedule.tileD > 128 ? kWideHeadRegisters : 0);
-  if (problem.keyPage + problem.valuePage > 0)
+  if (problem.cacheType || problem.keyPage + problem.valuePage > 0)
     use.other += kProducerShare;
   if (problem.hasBias)
     use.other += schedule.tileN;

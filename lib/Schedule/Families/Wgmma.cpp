@@ -108,12 +108,13 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
                                   const Schedule &schedule) const {
   int64_t sharing = std::max<int64_t>(schedule.warps * 16 / schedule.tileM, 1);
   RegisterUse use;
-  use.other = kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0) +
-              (schedule.tileD > 128 ? kWideHeadRegisters : 0) +
-              (getSizeBytes(problem.getWeightType()) == 1 ||
-                       problem.keyPage + problem.valuePage > 0
-                   ? kProducerShare
-                   : 0);
+  use.other =
+      kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0) +
+      (schedule.tileD > 128 ? kWideHeadRegisters : 0) +
+      (getSizeBytes(problem.getWeightType()) == 1 || problem.cacheType ||
+               problem.keyPage + problem.valuePage > 0
+           ? kProducerShare
+           : 0);
   if (getSizeBytes(problem.getWeightType()) == 1 && problem.mask.isBand())
     use.other += kMaskedByteRegisters;
   if (schedule.kind == ScheduleKind::SmallCache) {

@@ -37,7 +37,7 @@ func.func @wide_range(%q: tensor<1x1x64x64xf8E5M2>) -> tensor<1x1x64x64xf16> {
 // -----
 
 func.func @cluster(%q: tensor<1x1x64x64xf8E4M3FN>) -> tensor<1x1x64x64xf16> {
-  // expected-error @below {{expected cluster_m=1 with inputs of 'f8E4M3FN', got 2: each CTA transposes its tiles of V}}
+  // expected-error @below {{expected cluster_m=1 with values of 'f8E4M3FN', got 2: each CTA rewrites its tiles}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<mma = "wgmma", tile_m = 64, tile_n = 64, warps = 4, stages = 2, cluster_m = 2>}
       : tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x64xf8E4M3FN> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>

@@ -63,6 +63,28 @@ attn_tile.kernel @transposed() warps(4) attributes {producer_warps = 4 : i64} {
   attn_tile.return
 }
 
+// The producer's threads make 16 bytes of a row two times 16, in the swizzles of both tiles: 0 of the rows that do not exist.
+// CHECK-LABEL: llvm.func @widened
+// CVT-LABEL: llvm.func @widened
+attn_tile.kernel @widened() warps(4) attributes {producer_warps = 4 : i64} {
+  %rows = gpu.block_id x
+  %v = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<32x128xf8E4M3FN, swizzle = 128>
+  %wide = attn_tile.alloc {offset = 4096 : i64} : !attn_tile.shared<32x128xbf16, swizzle = 128>
+  // CHECK: ld.shared.v4.b32 {%four0, %four1, %four2, %four3}, [$0+0];
+  // CHECK-SAME: setp.ge.s32 %missing, $1, $2;
+  // CHECK-SAME: @%missing mov.b32 %four3, 0;
+  // CHECK-SAME: prmt.b32 %pair0, %four0, 0, 0x1404;
+  // CHECK-SAME: cvt.rn.bf16x2.f32 %pair7, %wide1, %wide0;
+  // CHECK-SAME: st.shared.v4.b32 [$3+0], {%pair0, %pair1, %pair2, %pair3};
+  // CVT: cvt.rn.f16x2.e4m3x2 %pair0, %half0;
+  // CHECK: ld.shared.v4.b32 {%four0, %four1, %four2, %four3}, [$0+0];
+  // CHECK: st.shared.v4.b32 [$3+4096], {%pair0, %pair1, %pair2, %pair3};
+  // CHECK-NOT: ld.shared
+  // CHECK: nvvm.fence.proxy
+  attn_tile.store_widened %v rows %rows to %wide : !attn_tile.shared<32x128xf8E4M3FN, swizzle = 128> to !attn_tile.shared<32x128xbf16, swizzle = 128>
+  attn_tile.return
+}
+
 // Keys of 8 bits beside a query of 16: two are made a register by shifts, or by the instruction of sm_89 and later, which takes neighbours; of
 // columns of V the pairs are put together before.
 // CHECK-LABEL: llvm.func @cache

@@ -328,19 +328,19 @@ LogicalResult ForwardKernelBuilder::build(StringRef name) {
            << "expected no mask_mod with cluster_m="
            << attention.getClusterCtas()
            << ": the CTAs of a cluster read the same keys";
-  if (attention.getClusterCtas() > 1 && transposesValue(attention.first))
+  if (attention.getClusterCtas() > 1 &&
+      (transposesValue(attention.first) || widensTiles(attention.first)))
     return attention.first.emitOpError()
-           << "expected cluster_m=1 with inputs of "
-           << getElementTypeOrSelf(attention.first.getQuery().getType())
+           << "expected cluster_m=1 with values of "
+           << getElementTypeOrSelf(attention.first.getValue().getType())
            << ", got " << attention.getClusterCtas()
-           << ": each CTA transposes its tiles of V";
+           << ": each CTA rewrites its tiles";
   Schedule schedule = getSchedule(attention.schedule);
   int64_t rows = 16 * schedule.warps;
   if (rows < 16 || schedule.tileM % rows != 0)
     return attention.first.emitOpError()
            << "expected tile_m to be a multiple of 16 rows for each of "
            << schedule.warps << " warps, got " << schedule.tileM;
-  bool hasRoles = getFamily(schedule.mma).hasRoles();
   if (std::string obstacle =
           KeyStorage::of(attention.first)
               .findTmaObstacle(getFamily(schedule.mma), schedule.tileN);
@@ -348,10 +348,10 @@ LogicalResult ForwardKernelBuilder::build(StringRef name) {
     return attention.first.emitOpError()
            << "expected mma = \"mma_sync\", got " << attention.schedule << ": "
            << obstacle;
-  if (widensKeys(attention.first) && (hasRoles || schedule.queryInRegisters))
+  if (widensKeys(attention.first) && schedule.queryInRegisters)
     return attention.first.emitOpError()
-           << "expected mma = \"mma_sync\" and query_in_registers = false with "
-              "8-bit keys and values beside a query of "
+           << "expected query_in_registers = false with 8-bit keys and values "
+              "beside a query of "
            << getElementTypeOrSelf(attention.first.getQuery().getType())
            << ", got " << attention.schedule;
   if (failed(takeTiles()))

@@ -65,9 +65,29 @@ ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
 bool attn::transposesValue(OnlineAttentionOp step) {
   ScheduleAttr schedule = step.getScheduleAttr();
   Type element = getElementTypeOrSelf(step.getValue().getType());
-  return isFloat8(element) && schedule &&
+  return isFloat8(element) && isFloat8(getWeightType(step)) && schedule &&
          getFamily(getSchedule(schedule).mma)
              .transposesValue(getFloat8(element));
+}
+
+bool attn::widensTiles(OnlineAttentionOp step) {
+  ScheduleAttr schedule = step.getScheduleAttr();
+  return isByte(step.getKey().getType()) &&
+         !isByte(step.getQuery().getType()) && schedule &&
+         getFamily(getSchedule(schedule).mma).hasRoles();
+}
+
+/// A tile of a cache as products read it: in the type of the query, where they
+/// are those of shared memory.
+static Value widenTile(OpBuilder &builder, OnlineAttentionOp step, Value tile) {
+  if (!widensTiles(step))
+    return tile;
+  auto type = cast<tile::SharedType>(tile.getType());
+  Type element = getElementTypeOrSelf(step.getQuery().getType());
+  auto wide = tile::SharedType::get(
+      builder.getContext(), type.getShape(), element,
+      tile::SharedType::getSwizzleFor(2 * type.getCols()));
+  return tile::WidenBytesOp::create(builder, step.getLoc(), wide, tile);
 }
 
 tile::FragmentLayout attn::getOutputLayout(OnlineAttentionOp step) {
@@ -75,8 +95,10 @@ tile::FragmentLayout attn::getOutputLayout(OnlineAttentionOp step) {
   ScheduleAttr schedule = step.getScheduleAttr();
   if (schedule && getFamily(getSchedule(schedule).mma).facts.tensorColumns)
     return tile::FragmentLayout::Accumulator;
-  return tile::FragmentType::getProductLayout(
-      getElementTypeOrSelf(step.getValue().getType()), transposesValue(step));
+  Type element = widensTiles(step)
+                     ? getWeightType(step)
+                     : getElementTypeOrSelf(step.getValue().getType());
+  return tile::FragmentType::getProductLayout(element, transposesValue(step));
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,8 +256,9 @@ Value OnlineTile::multiply(Value acc) {
   Value kept = mods.applyDropout(step, changed.value_or(weights));
   Value operand = tile::ToOperandOp::create(builder, loc, operandType, kept);
   bool transposed = transposesValue(step);
-  if (transposed)
-    value = tile::TransposeBytesOp::create(builder, loc, value);
+  value = transposed
+              ? tile::TransposeBytesOp::create(builder, loc, value).getResult()
+              : widenTile(builder, step, value);
   return tile::MmaOp::create(builder, loc, operand, value, transposed, acc);
 }
 
@@ -301,8 +324,9 @@ FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   Type element = getElementTypeOrSelf(step.getQuery().getType());
   Value zero = createFill(
       builder, loc, getAccumulatorType(builder, rows, keys, element), 0.0f);
-  Value product = tile::MmaOp::create(builder, loc, query, key,
-                                      /*transposeB=*/true, zero);
+  Value product =
+      tile::MmaOp::create(builder, loc, query, widenTile(builder, step, key),
+                          /*transposeB=*/true, zero);
   if (element.isInteger())
     product = toFloat(builder, loc, product, AttentionDims::get(step).headDim);
   FailureOr<Value> scores =

@@ -73,6 +73,9 @@ private:
 /// 8-bit operands K-major only.
 bool transposesValue(OnlineAttentionOp step);
 
+/// True if the producer makes 8-bit keys and values tiles of the query's type.
+bool widensTiles(OnlineAttentionOp step);
+
 /// The layout of the product with V.
 tile::FragmentLayout getOutputLayout(OnlineAttentionOp step);
 

@@ -76,9 +76,6 @@ static std::string explainFallback(AttentionOp op, const TargetInfo &target,
   if (std::string obstacle = family.findObstacle(getProblem(op), target);
       !obstacle.empty())
     return obstacle;
-  if (getProblem(op).cacheType)
-    return "8-bit keys and values are widened in registers, and wgmma reads "
-           "them from shared memory";
   if (std::string obstacle = KeyStorage::of(op).findTmaObstacle(family);
       !obstacle.empty())
     return obstacle;

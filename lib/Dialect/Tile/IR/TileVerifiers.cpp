@@ -415,6 +415,29 @@ static LogicalResult verifyTransposed(Operation *op, SharedType from,
   return verifyEqual(op, "columns of the result", from.getRows(), to.getCols());
 }
 
+static LogicalResult verifyWidened(Operation *op, SharedType from,
+                                   SharedType to) {
+  Type wide = to.getElementType();
+  if (from.isRing() || to.isRing())
+    return op->emitOpError() << "expected tiles, got a ring";
+  if (from.getElementBytes() != 1 || !(wide.isF16() || wide.isBF16()))
+    return op->emitOpError()
+           << "expected an 8-bit tile and one of f16 or bf16, got "
+           << from.getElementType() << " and " << wide;
+  if (failed(
+          verifyEqual(op, "rows of the result", from.getRows(), to.getRows())))
+    return failure();
+  return verifyEqual(op, "columns of the result", from.getCols(), to.getCols());
+}
+
+LogicalResult WidenBytesOp::verify() {
+  return verifyWidened(*this, getTile().getType(), getResult().getType());
+}
+
+LogicalResult StoreWidenedOp::verify() {
+  return verifyWidened(*this, getSource().getType(), getTile().getType());
+}
+
 LogicalResult TransposeBytesOp::verify() {
   return verifyTransposed(*this, getTile().getType(), getResult().getType());
 }

@@ -57,9 +57,10 @@ void attn::tile::separateLoads(KernelOp kernel) {
   for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>()) {
     SmallPtrSet<Operation *, 4> taken;
     for (MmaOp op : loop.getOps<MmaOp>()) {
-      auto transposed = op.getB().getDefiningOp<TransposeBytesOp>();
-      OpOperand &tile =
-          transposed ? transposed.getTileMutable() : op.getBMutable();
+      Operation *source = op.getB().getDefiningOp();
+      OpOperand &tile = isa_and_present<TransposeBytesOp, WidenBytesOp>(source)
+                            ? source->getOpOperand(0)
+                            : op.getBMutable();
       auto load = tile.get().getDefiningOp<LoadOp>();
       if (!load || taken.insert(load).second)
         continue;

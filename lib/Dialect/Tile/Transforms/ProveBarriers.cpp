@@ -117,7 +117,9 @@ static LogicalResult checkPeriod(KernelOp kernel) {
 static void addLengths(KernelOp kernel, std::vector<TracedLaunch> &launches) {
   WalkResult result = kernel.walk([](Operation *op) {
     auto transposed = dyn_cast<StoreTransposedOp>(op);
-    return isa<ClearRowsOp>(op) || (transposed && transposed.getRows())
+    auto widened = dyn_cast<StoreWidenedOp>(op);
+    return isa<ClearRowsOp>(op) || (transposed && transposed.getRows()) ||
+                   (widened && widened.getRows())
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });

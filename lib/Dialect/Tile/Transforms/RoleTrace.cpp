@@ -354,7 +354,8 @@ static bool hasEvents(Operation *op) {
             isa<MbarrierWaitOp, MbarrierTestOp, MbarrierArriveOp, CopyTmaOp,
                 CopyBulkOp, MmaAsyncOp, MmaWaitOp, TakeTurnOp, PassTurnOp,
                 SyncConsumersOp, ClusterBarrierOp, StoreTmaOp, StoreSharedOp,
-                StoreTransposedOp, WaitStoresOp, ClearRowsOp>(inner);
+                StoreTransposedOp, StoreWidenedOp, WaitStoresOp, ClearRowsOp>(
+                inner);
         return isEvent ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -443,7 +444,7 @@ LogicalResult RoleTracer::visit(Operation &op) {
         add({Kind::Meet, op, {getCluster("the end")}, 0, {}, 0});
         return success();
       })
-      .Case([&](StoreTransposedOp op) {
+      .Case<StoreTransposedOp, StoreWidenedOp>([&](auto op) {
         addAccess(op, op.getSource(), /*isWrite=*/false);
         addAccess(op, op.getTile(), /*isWrite=*/true);
         return success();

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The producer's side of --attn-tile-specialize-warps: copies by TMA that run
-// ahead of the consumers, and the transposition of 8-bit tiles.
+// ahead of the consumers, and what becomes of 8-bit tiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -126,14 +126,14 @@ void Specializer::copyTiles(Value number, Value count, IRMapping &mapping) {
   }
 }
 
-/// Transposes the tile before number `numberAfter`, which is at `count`, by all
-/// warps of the producer.
-void Specializer::transposeTiles(Value numberAfter, Value count,
-                                 IRMapping &mapping) {
+/// Transposes or widens the tile before number `numberAfter`, which is at
+/// `count`, by all warps of the producer.
+void Specializer::rewriteTiles(Value numberAfter, Value count,
+                               IRMapping &mapping) {
   Location loc = kernel.getLoc();
   Value number = arith::SubIOp::create(builder, loc, numberAfter, constant(1));
   for (Channel &channel : streamed) {
-    if (!channel.isTransposed())
+    if (!channel.isRewritten())
       continue;
     const Buffer &from = channel.copied, &to = channel.read;
     Ring source = locate(number, from.stages);
@@ -146,9 +146,12 @@ void Specializer::transposeTiles(Value numberAfter, Value count,
     if (LoadOp(channel.load).getRows())
       rows =
           stream.buildIndices(builder, count, mapping)[channel.number].back();
-    StoreTransposedOp::create(
-        builder, loc, StageOp::create(builder, loc, from.ring, source.stage),
-        rows, StageOp::create(builder, loc, to.ring, target.stage));
+    Value copied = StageOp::create(builder, loc, from.ring, source.stage);
+    Value read = StageOp::create(builder, loc, to.ring, target.stage);
+    if (channel.widens)
+      StoreWidenedOp::create(builder, loc, copied, rows, read);
+    else
+      StoreTransposedOp::create(builder, loc, copied, rows, read);
     // One lane arrives for what all of them have read and written.
     SyncWarpOp::create(builder, loc);
     MbarrierArriveOp::create(builder, loc, from.empty, source.stage);
@@ -159,7 +162,7 @@ void Specializer::transposeTiles(Value numberAfter, Value count,
 /// The first of the producer's threads runs what `build` builds, if all of them
 /// run the role.
 void Specializer::byOneThread(function_ref<void()> build) {
-  if (!transposes())
+  if (!rewrites())
     return build();
   Location loc = kernel.getLoc();
   Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
@@ -176,7 +179,7 @@ void Specializer::byOneThread(function_ref<void()> build) {
 }
 
 /// Brings the key stream from tile `number` on; returns the number of the tile
-/// after the last one. A tile is transposed when the copies of the next one are
+/// after the last one. A tile is rewritten when the copies of the next one are
 /// on their way.
 Value Specializer::copyStream(Value number, IRMapping &mapping) {
   Location loc = kernel.getLoc();
@@ -184,30 +187,30 @@ Value Specializer::copyStream(Value number, IRMapping &mapping) {
   Value lower = mapping.lookupOrDefault(stream.lowerBound());
   Value upper = mapping.lookupOrDefault(stream.upperBound());
   SmallVector<Value> state = {number};
-  if (transposes())
+  if (rewrites())
     state.push_back(lower); // the count of the tile before
   auto loop = scf::ForOp::create(builder, loc, lower, upper,
                                  mapping.lookupOrDefault(stream.step()), state);
   builder.setInsertionPointToStart(loop.getBody());
   Value current = loop.getRegionIterArg(0), count = loop.getInductionVar();
   byOneThread([&] { copyTiles(current, count, mapping); });
-  auto transposeIf = [&](Value last, Value numberAfter, Value before) {
+  auto rewriteIf = [&](Value last, Value numberAfter, Value before) {
     Value exists = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::slt, lower, last);
     OpBuilder::InsertionGuard inner(builder);
     auto guarded = scf::IfOp::create(builder, loc, exists);
     builder.setInsertionPointToStart(guarded.thenBlock());
-    transposeTiles(numberAfter, before, mapping);
+    rewriteTiles(numberAfter, before, mapping);
   };
-  if (transposes())
-    transposeIf(count, current, loop.getRegionIterArg(1));
+  if (rewrites())
+    rewriteIf(count, current, loop.getRegionIterArg(1));
   state = {arith::AddIOp::create(builder, loc, current, constant(1))};
-  if (transposes())
+  if (rewrites())
     state.push_back(count);
   scf::YieldOp::create(builder, loc, state);
   builder.setInsertionPointAfter(loop);
-  if (transposes())
-    transposeIf(upper, loop.getResult(0), loop.getResult(1));
+  if (rewrites())
+    rewriteIf(upper, loop.getResult(0), loop.getResult(1));
   return loop.getResult(0);
 }
 

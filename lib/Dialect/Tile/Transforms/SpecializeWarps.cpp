@@ -28,9 +28,9 @@ using namespace attn::tile;
 
 /// Of every chip whose kernels have roles.
 static constexpr int64_t kRegistersPerSm = 65536;
-/// Tiles that are copied while another one is transposed, and that one
+/// Tiles that are copied while another one is rewritten, and that one
 /// (lib/Schedule/SharedMemoryModel.cpp counts them).
-static constexpr int64_t kTransposeStages = 2;
+static constexpr int64_t kRewriteStages = 2;
 /// Loops after each other through which ptxas 13.0 sees that the lanes of a
 /// warp agree on the number of a key tile; through three only if their bounds
 /// are known to divide.
@@ -40,19 +40,20 @@ static constexpr size_t kFollowedLoops = 2;
 // Rings and barriers
 //===----------------------------------------------------------------------===//
 
-/// The transposition of a loaded tile, which then has no other reader; null if
-/// there is none.
-static TransposeBytesOp getTransposition(LoadOp load) {
+/// What the producer makes of a loaded tile, which then has no other reader;
+/// null if that is read as it is.
+static Operation *getRewriting(LoadOp load) {
   for (Operation *user : load->getUsers())
-    if (auto transposition = dyn_cast<TransposeBytesOp>(user))
-      return transposition;
-  return {};
+    if (isa<TransposeBytesOp, WidenBytesOp>(user))
+      return user;
+  return nullptr;
 }
 
 /// What consumers read of a load.
-static Value getReadTile(LoadOp load) {
-  TransposeBytesOp transposition = getTransposition(load);
-  return transposition ? transposition.getResult() : load.getTile();
+static TypedValue<SharedType> getReadTile(LoadOp load) {
+  Operation *rewriting = getRewriting(load);
+  return rewriting ? cast<TypedValue<SharedType>>(rewriting->getResult(0))
+                   : load.getTile();
 }
 
 /// A ring of `stages` stages, or with 0 a single tile.
@@ -111,17 +112,19 @@ Channel Specializer::createChannel(ArrayRef<LoadOp> loads, unsigned number,
   }
   int64_t writers = 1 + channel.vectors.size();
   int64_t readers = stages > 0 || tiles ? kernel.getWarps() * ctas : 0;
-  auto transposition = getTransposition(load);
-  if (!transposition) {
+  Operation *rewriting = getRewriting(load);
+  if (!rewriting) {
     channel.read = channel.copied =
         createBuffer(loc, tile, stages, writers, readers);
     return channel;
   }
   // The warps of the producer read what is copied, and write what is read.
   int64_t warps = family.facts.producerWarps;
-  channel.copied = createBuffer(loc, tile, kTransposeStages, writers, warps);
-  channel.read = createBuffer(loc, transposition.getResult().getType(), stages,
-                              warps, readers);
+  channel.widens = isa<WidenBytesOp>(rewriting);
+  channel.copied = createBuffer(loc, tile, kRewriteStages, writers, warps);
+  channel.read =
+      createBuffer(loc, cast<SharedType>(rewriting->getResult(0).getType()),
+                   stages, warps, readers);
   return channel;
 }
 
@@ -144,7 +147,7 @@ LogicalResult Specializer::createChannels() {
   };
   for (Channel &channel : llvm::concat<Channel>(outer, streamed)) {
     add(channel.copied);
-    if (channel.isTransposed())
+    if (channel.isRewritten())
       add(channel.read);
   }
   if (family.facts.tensorColumns &&
@@ -184,9 +187,9 @@ Value Specializer::getPhaseBefore(Value parity) {
 RolesOp Specializer::createRoles() {
   auto [producer, consumer] = family.splitRegisters(
       kernel.getWarps() / family.facts.unitWarps, kRegistersPerSm,
-      /*producerComputes=*/transposes() || looksUpPages());
+      /*producerComputes=*/rewrites() || looksUpPages());
   auto roles = RolesOp::create(builder, kernel.getLoc(), producer,
-                               /*all=*/transposes(), consumer);
+                               /*all=*/rewrites(), consumer);
   roles.getProducer().emplaceBlock();
   Block &block = roles.getConsumer().emplaceBlock();
   warpgroup = block.addArgument(builder.getIndexType(), kernel.getLoc());
@@ -306,8 +309,8 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
   for (MmaOp op : llvm::make_early_inc_range(counting.getOps<MmaOp>()))
     convertMma(op);
   for (LoadOp load : loads) {
-    if (auto transposition = getTransposition(load))
-      transposition.erase();
+    if (Operation *rewriting = getRewriting(load))
+      rewriting->erase();
     load.erase();
   }
 }

@@ -42,11 +42,12 @@ struct Channel {
   LoadOp load;     ///< of the first loop
   mlir::Value map;
   /// Where it is copied to, and where consumers read it: the same place, unless
-  /// the producer transposes it in between.
+  /// the producer transposes or widens it in between.
   Buffer copied, read;
+  bool widens = false;
   llvm::SmallVector<VectorRing> vectors;
 
-  bool isTransposed() const { return copied.ring != read.ring; }
+  bool isRewritten() const { return copied.ring != read.ring; }
 };
 
 /// True for ops that only consumers run: those on tiles, and key loops.
@@ -79,10 +80,9 @@ private:
   mlir::Value createRing(mlir::Location loc, SharedType tile, int64_t stages);
   mlir::Value createBarrier(mlir::Location loc, int64_t stages,
                             int64_t arrivals);
-  bool transposes() const {
-    return llvm::any_of(streamed, [](const Channel &channel) {
-      return channel.isTransposed();
-    });
+  bool rewrites() const {
+    return llvm::any_of(
+        streamed, [](const Channel &channel) { return channel.isRewritten(); });
   }
   bool looksUpPages() const {
     return llvm::any_of(streamed, [](const Channel &channel) {
@@ -103,8 +103,8 @@ private:
                   mlir::IRMapping &mapping);
   mlir::Value readEntry(mlir::Value table, mlir::Value batch,
                         mlir::Value column);
-  void transposeTiles(mlir::Value numberAfter, mlir::Value count,
-                      mlir::IRMapping &mapping);
+  void rewriteTiles(mlir::Value numberAfter, mlir::Value count,
+                    mlir::IRMapping &mapping);
   void byOneThread(llvm::function_ref<void()> build);
   void moveToConsumer(RolesOp roles);
   void buildConsumer();

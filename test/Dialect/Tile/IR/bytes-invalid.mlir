@@ -216,3 +216,41 @@ attn_tile.kernel @wgmma_integers(%a: !attn_tile.fragment<64x64xbf16, operand_a>)
   %s = attn_tile.mma_async %a, %b transpose_b : !attn_tile.fragment<64x64xbf16, operand_a>, !attn_tile.shared<64x64xi8, swizzle = 64> -> !attn_tile.fragment<64x64xf32, accumulator>
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @widen_types() warps(4) {
+  %k = attn_tile.alloc : !attn_tile.shared<64x64xf8E5M2, swizzle = 64>
+  // expected-error @below {{expected an 8-bit tile and one of f16 or bf16, got 'f8E5M2' and 'f8E5M2'}}
+  %w = attn_tile.widen_bytes %k : !attn_tile.shared<64x64xf8E5M2, swizzle = 64> -> !attn_tile.shared<64x64xf8E5M2, swizzle = 64>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @widen_rows() warps(4) {
+  %k = attn_tile.alloc : !attn_tile.shared<64x64xi8, swizzle = 64>
+  // expected-error @below {{expected rows of the result to be 64, got 32}}
+  %w = attn_tile.widen_bytes %k : !attn_tile.shared<64x64xi8, swizzle = 64> -> !attn_tile.shared<32x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @widen_columns() warps(4) {
+  %k = attn_tile.alloc : !attn_tile.shared<64x64xi8, swizzle = 64>
+  %w = attn_tile.alloc : !attn_tile.shared<64x128xbf16, swizzle = 128>
+  // expected-error @below {{expected columns of the result to be 64, got 128}}
+  attn_tile.store_widened %k to %w : !attn_tile.shared<64x64xi8, swizzle = 64> to !attn_tile.shared<64x128xbf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @widen_ring() warps(4) {
+  %k = attn_tile.alloc : !attn_tile.shared<2x64x64xi8, swizzle = 64>
+  %w = attn_tile.alloc : !attn_tile.shared<64x64xbf16, swizzle = 128>
+  // expected-error @below {{expected tiles, got a ring}}
+  attn_tile.store_widened %k to %w : !attn_tile.shared<2x64x64xi8, swizzle = 64> to !attn_tile.shared<64x64xbf16, swizzle = 128>
+  attn_tile.return
+}

@@ -64,3 +64,50 @@ attn_tile.kernel @transposed(%q: !global, %k: !global, %v: !global, %o: !attn_ti
   attn_tile.store %r, %o[%c0, %c0, %c0] : !scores, !attn_tile.global<?x8x?x64xbf16>
   attn_tile.return
 }
+
+!global8 = !attn_tile.global<?x8x?x64xi8>
+!global16 = !attn_tile.global<?x8x?x64xf16>
+!tile16 = !attn_tile.shared<64x64xf16, swizzle = 128>
+!bytes = !attn_tile.shared<64x64xi8, swizzle = 64>
+!operand16 = !attn_tile.fragment<64x64xf16, operand_a>
+
+// K and V are both copied to rings of two, and widened to those that consumers read.
+// CHECK-LABEL: attn_tile.kernel @widened
+attn_tile.kernel @widened(%q: !global16, %k: !global8, %v: !global8, %o: !global16) warps(4) attributes {
+    schedule = #attn.schedule<mma = "wgmma">} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %end = attn_tile.dim %k, 2 : !global8
+  // CHECK: %[[RAWK:.*]] = attn_tile.alloc : <2x64x64xi8, swizzle = 64>
+  // CHECK: %[[RAWFULLK:.*]] = attn_tile.alloc_mbarrier : <2, arrivals = 1>
+  // CHECK: %[[RAWEMPTYK:.*]] = attn_tile.alloc_mbarrier : <2, arrivals = 4>
+  // CHECK: %[[K:.*]] = attn_tile.alloc : <4x64x64xf16, swizzle = 128>
+  // CHECK: %[[FULLK:.*]] = attn_tile.alloc_mbarrier : <4, arrivals = 4>
+  // CHECK: %[[RAWV:.*]] = attn_tile.alloc : <2x64x64xi8, swizzle = 64>
+  // CHECK: %[[V:.*]] = attn_tile.alloc : <4x64x64xf16, swizzle = 128>
+  // CHECK: attn_tile.roles producer(56) all {
+  // CHECK: attn_tile.copy_tma {{.*}}, %[[RAWFULLK]]
+  // CHECK: attn_tile.mbarrier_wait %[[RAWFULLK]]
+  // CHECK: attn_tile.store_widened
+  // CHECK-NEXT: attn_tile.sync_warp
+  // CHECK-NEXT: attn_tile.mbarrier_arrive %[[RAWEMPTYK]]
+  // CHECK-NEXT: attn_tile.mbarrier_arrive %[[FULLK]]
+  // CHECK: attn_tile.store_widened
+  // CHECK: } consumer(
+  // CHECK: attn_tile.mbarrier_wait %[[FULLK]]
+  // CHECK-NOT: widen_bytes
+  %zero = attn_tile.fill 0.0 : !scores
+  %qt = attn_tile.load %q[%c0, %c0, %c0] : !global16 -> !tile16
+  %r = scf.for %n = %c0 to %end step %c64 iter_args(%acc = %zero) -> !scores {
+    %kt = attn_tile.load %k[%c0, %c0, %n] : !global8 -> !bytes
+    %vt = attn_tile.load %v[%c0, %c0, %n] : !global8 -> !bytes
+    %kw = attn_tile.widen_bytes %kt : !bytes -> !tile16
+    %s = attn_tile.mma %qt, %kw transpose_b, %zero : !tile16, !tile16, !scores
+    %p = attn_tile.to_operand %s : !scores -> !operand16
+    %vw = attn_tile.widen_bytes %vt : !bytes -> !tile16
+    %next = attn_tile.mma %p, %vw, %acc : !operand16, !tile16, !scores
+    scf.yield %next : !scores
+  }
+  attn_tile.store %r, %o[%c0, %c0, %c0] : !scores, !global16
+  attn_tile.return
+}

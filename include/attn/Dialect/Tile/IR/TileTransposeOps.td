@@ -61,4 +61,46 @@ def StoreTransposedOp : AttnTile_Op<"store_transposed", [
   let hasVerifier = 1;
 }
 
+def WidenBytesOp : AttnTile_Op<"widen_bytes", [MemoryEffects<[MemRead]>]> {
+  let summary = "an 8-bit tile as one of 16 bits";
+  let description = [{
+    Of f8E4M3FN, f8E5M2 and i8 all numbers are ones of f16 and bf16. How the tile is
+    rewritten is decided by `--attn-tile-specialize-warps`, which removes this op.
+
+    Example:
+    ```mlir
+    %wide = attn_tile.widen_bytes %k : !attn_tile.shared<64x128xf8E4M3FN, swizzle = 128>
+        -> !attn_tile.shared<64x128xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$tile);
+  let results = (outs AttnTile_Shared:$result);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def StoreWidenedOp : AttnTile_Op<"store_widened", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "rewrite an 8-bit tile as one of 16 bits";
+  let description = [{
+    As `attn_tile.widen_bytes` has it, by the four warps of the producer, each a part
+    of the rows. What a warp writes products may read once they have seen an arrival
+    of that warp behind this op (PTX ISA, "fence.proxy"). Rows from number `rows` on,
+    if given, do not exist: 0 takes the place of what TMA has brought of them.
+
+    Example:
+    ```mlir
+    attn_tile.store_widened %v rows %left to %wide : !attn_tile.shared<64x128xf8E4M3FN, swizzle = 128>
+        to !attn_tile.shared<64x128xbf16, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$source, Optional<Index>:$rows,
+                       AttnTile_Shared:$tile);
+  let assemblyFormat = [{
+    $source (`rows` $rows^)? `to` $tile attr-dict
+    `:` type($source) `to` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // ATTN_DIALECT_TILE_IR_TILETRANSPOSEOPS_TD
