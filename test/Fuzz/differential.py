@@ -29,7 +29,7 @@ from operations import Append, Layout, add_gradients, draw_sizes, write_append, 
 from latent import write_latent  # noqa: E402
 from rows import write_rows  # noqa: E402
 from outputs import write_outputs  # noqa: E402
-from regions import LENGTHS, LONG_LENGTHS, Region, write_prob_factor, write_prob_mod  # noqa: E402
+from regions import LENGTHS, LONG_LENGTHS, Region, write_prob_factor, write_prob_mod, write_score_factor  # noqa: E402
 
 SECONDS = 300
 #: Those with kernels of their own are more frequent.
@@ -192,6 +192,8 @@ def write_case(rng, folder, gradients=False):
     mask, score = Region(rng, "m"), Region(rng, "s", gradients)
     shown = mask.condition() if rng.random() < 0.7 else None
     changed = score.score("%score") if rng.random() < 0.5 else None
+    if not gradients and rng.random() < 0.12:
+        changed = write_score_factor(rng, score)
     normalization = ""
     is_refused = gradients and is_float8  # attention_c20 and c21: no gradients to be made of what does not verify
     if rng.random() < 0.1 and not is_refused and not is_int8:

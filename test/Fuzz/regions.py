@@ -166,6 +166,18 @@ def write_prob_mod(rng):
     return constant + "".join(f"        {line}\n" for line in [*lines, f"attn.yield {result} : f32"])
 
 
+def write_score_factor(rng, region):
+    """%score times one number for each row, or for each row and block of keys, of any sign, and 0: kernels multiply no score by it."""
+    factor = region.read(rng.choice([("Hq",), ("B", "M"), ("B",)]), "f32")
+    if rng.random() < 0.5:
+        keys = region.add(f"arith.constant {rng.choice([64, 128])} : index")
+        block = region.add(f"arith.{rng.choice(['divui', 'floordivsi'])} %j, {keys} : index")
+        number = region.add(f"arith.sitofp {region.add(f'arith.index_cast {block} : index to i32')} : i32 to f32")
+        first = region.add("arith.constant 1.0 : f32")
+        factor = region.add(f"arith.mulf {factor}, {region.add(f'arith.subf {first}, {number} : f32')} : f32")
+    return region.add(f"arith.mulf {', '.join(rng.sample(['%score', factor], 2))} : f32")
+
+
 def write_prob_factor(rng, region):
     """%p times what a tensor has for the key, the row, the head or the pair, under a condition or not."""
     factor = region.read(rng.choice(region.added), "f32")

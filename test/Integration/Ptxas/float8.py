@@ -39,23 +39,24 @@ def assemble(ptxas, target, dtype, dims, clause, folder):
     return name, f"{folder}/k.cubin"
 
 
-def check_step(ptxas, promotes, folder):
+def check_step(ptxas, promotes, descales, folder):
     """What a thread does for 16 rows and 128 keys of its warp, at head dim 128: as much as for 16 bits but for half of the products, and no
     permutation of P. 64 additions are for large scores alone; without them it is within 5% of the 420 instructions of a kernel by hand, or a little
-    more where a tile's sums are promoted: multiplications by the decay become multiplications and additions."""
-    schedule = f"{{schedule = #attn.schedule<tile_m = 128, tile_n = 128, stages = 2, exp2_on_fma = 0, promote = {str(promotes).lower()}>}}"
+    more where a tile's sums are promoted: multiplications by the decay become multiplications and additions. Descales are multiplied into the maximum
+    and the exponent of a row, and into scores in two branches: of descales that are no positive numbers, and of large scores."""
+    schedule = DESCALE * descales + f" {{schedule = #attn.schedule<tile_m = 128, tile_n = 128, stages = 2, exp2_on_fma = 0, promote = {str(promotes).lower()}>}}"
     name, path = assemble(ptxas, "sm_90a", "f8E4M3FN", (128, 128), schedule, folder)
     loops = cubin.main_loops(cubin.read_kernel(path), 8, "QGMMA")
     if len(loops) != 2:
         sys.exit(f"{name}: expected 2 loops, of whole and of ragged tiles, got {len(loops)}")
     step = min(loops, key=len)
     counts = cubin.counts(step)
-    limits = {"MUFU": 66, "FMNMX": 70, "FFMA": 66 + 64 * promotes, "FMUL": 68 - 64 * promotes, "FADD": 64 + 69, "F2FP": 32, "PRMT": 2, "SHFL": 4, "LDL": 0, "STL": 0}
+    limits = {"MUFU": 66, "FMNMX": 70 + 2 * descales, "FFMA": 66 + 64 * promotes, "FMUL": 68 - 64 * promotes + (128 + 4) * descales, "FADD": 64 + 69, "F2FP": 32, "PRMT": 2, "SHFL": 4, "LDL": 0, "STL": 0}
     for opcode, limit in limits.items():
         if counts[opcode] > limit:
             sys.exit(f"{name}: expected at most {limit} {opcode}, got {counts[opcode]}")
-    usual = len(step) - 64
-    most = 441 + 6 * promotes
+    usual = len(step) - 64 - 128 * descales
+    most = 441 + 6 * promotes + 14 * descales
     if usual > most:
         sys.exit(f"{name}: expected at most {most} instructions for a tile, got {usual}")
     print(f"{usual} instructions for a tile")
@@ -64,7 +65,8 @@ def check_step(ptxas, promotes, folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         for promotes in (False, True):
-            check_step(sys.argv[1], promotes, folder)
+            for descales in (False, True):
+                check_step(sys.argv[1], promotes, descales, folder)
         for dtype in ("f8E4M3FN", "f8E5M2"):
             for dims in ((64, 64), (128, 128), (192, 128), (256, 256)):
                 for clause in CLAUSES if dtype == "f8E4M3FN" or dims == (128, 128) else ():

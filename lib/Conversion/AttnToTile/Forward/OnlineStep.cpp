@@ -8,6 +8,7 @@
 
 #include "Kernel/Fragments.h"
 #include "Kernel/KernelChecks.h"
+#include "Kernel/RowTerms.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
@@ -132,8 +133,14 @@ static Value buildRises(Fragments &fragments, Value before, Value after,
 }
 
 Value ScoreTile::emitMaximum(Value before) {
+  Type type = before.getType();
+  Value init = factor ? createFill(builder, loc, type, kMinusInf) : before;
   Value max = tile::RowReduceOp::create(builder, loc, tile::Reduction::max,
-                                        weights, before);
+                                        weights, init);
+  if (factor)
+    max = fragments.map(type, {before, max, factor}, [&](ValueRange args) {
+      return fragments.max(args[0], fragments.mul(args[1], args[2]));
+    });
   return tile::RowAllReduceOp::create(builder, loc, before.getType(),
                                       tile::Reduction::max, max);
 }
@@ -169,22 +176,31 @@ Value ScoreTile::emitDecay(Value before, Value max) {
 /// maximum is taken first, in a branch, since nearly no tile needs it.
 void ScoreTile::emitExponentials(Value max) {
   Type elements = weights.getType();
+  Type rows = shift.getType();
+  SmallVector<Value> direct = {weights, shift};
+  if (factor)
+    direct.push_back(fragments.multiply(factor, units.exponent));
   auto subtractFirst = [&]() -> SmallVector<Value> {
+    Value scores = factor ? fragments.scale(weights, factor) : weights;
     Value differences =
-        fragments.map(elements, {weights, max}, [&](ValueRange args) {
+        fragments.map(elements, {scores, max}, [&](ValueRange args) {
           return fragments.sub(args[0], args[1]);
         });
-    Value none = fragments.map(shift.getType(), shift, [&](ValueRange) {
+    Value none = fragments.map(rows, shift, [&](ValueRange) {
       return fragments.constant(-units.offset);
     });
-    return {differences, none};
+    SmallVector<Value> relative = {differences, none};
+    if (factor)
+      relative.push_back(
+          createFill(builder, loc, rows, static_cast<float>(units.exponent)));
+    return relative;
   };
   ValueRange relative = fragments.choose(
-      fragments.anyLarger(shift, kLargeShift), subtractFirst, {weights, shift});
+      fragments.anyLarger(shift, kLargeShift), subtractFirst, direct);
   weights = fragments.map(elements, relative, [&](ValueRange args) {
-    return fragments.exp2(fragments.fma(args[0],
-                                        fragments.constant(units.exponent),
-                                        fragments.negate(args[1])));
+    Value unit = factor ? args[2] : fragments.constant(units.exponent);
+    return fragments.exp2(
+        fragments.fma(args[0], unit, fragments.negate(args[1])));
   });
 }
 
@@ -314,6 +330,51 @@ static Value toFloat(OpBuilder &builder, Location loc, Value sums,
       });
 }
 
+/// What scores are multiplied by, where it is one number for a row: descales,
+/// which then cost nothing but a factor of the exponent. Null otherwise.
+static FailureOr<Value> buildFactor(ModToMap &mods, OnlineAttentionOp step) {
+  bool hidesByInfinity = step.getNormalization().getHiddenScore() == kMinusInf;
+  if (!hidesByInfinity || !step.getState().get(RowRole::Maximum))
+    return Value();
+  FailureOr<Value> factor = mods.buildRowFactor(step);
+  double scale = ScoreUnits::get(step).beforeMods;
+  if (failed(factor) || !*factor || scale == 1)
+    return factor;
+  Fragments fragments(mods.getBuilder(), step.getLoc());
+  Value scaled = fragments.multiply(*factor, scale);
+  hoistInvariant(scaled.getDefiningOp());
+  return scaled;
+}
+
+/// `scores` and `factor`; where a factor of the warp does not keep the order of
+/// finite scores, or makes a NaN of the -inf of a hidden key, the products of
+/// both and 1. In a branch, since no descale that anybody uses is so.
+static std::pair<Value, Value> multiplyUnlessPositive(OpBuilder &builder,
+                                                      Location loc,
+                                                      Value scores,
+                                                      Value factor) {
+  Fragments fragments(builder, loc);
+  Type rows = factor.getType();
+  Value isOther =
+      fragments.any(fragments.map(rows, factor, [&](ValueRange args) {
+        Value unit = fragments.mul(args[0], fragments.constant(kLog2e));
+        Value one = fragments.constant(1.0), zero = fragments.constant(0.0);
+        Value isFinite = arith::CmpFOp::create(
+            builder, loc, arith::CmpFPredicate::OLT, unit,
+            fragments.constant(std::numeric_limits<double>::infinity()));
+        Value other = fragments.selectGreater(unit, 0.0, zero, one);
+        return arith::SelectOp::create(builder, loc, isFinite, other, one)
+            .getResult();
+      }));
+  hoistInvariant(isOther.getDefiningOp());
+  auto multiply = [&]() -> SmallVector<Value> {
+    return {fragments.scale(scores, factor),
+            createFill(builder, loc, rows, 1.0f)};
+  };
+  ValueRange chosen = fragments.choose(isOther, multiply, {scores, factor});
+  return {chosen[0], chosen[1]};
+}
+
 FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
                                         Value query, Value key, Value value,
                                         Value keysInTile, RunningState state) {
@@ -329,11 +390,20 @@ FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
                           /*transposeB=*/true, zero);
   if (element.isInteger())
     product = toFloat(builder, loc, product, AttentionDims::get(step).headDim);
+  FailureOr<Value> factor = buildFactor(mods, step);
+  if (failed(factor))
+    return failure();
+  if (*factor)
+    std::tie(product, *factor) =
+        multiplyUnlessPositive(builder, loc, product, *factor);
   FailureOr<Value> scores =
-      mods.apply(step, product, ScoreUnits::get(step).beforeMods, keysInTile);
+      *factor ? mods.applyMasks(step, product, keysInTile)
+              : mods.apply(step, product, ScoreUnits::get(step).beforeMods,
+                           keysInTile);
   if (failed(scores))
     return failure();
   OnlineTile tile(mods, step, *scores, value, keysInTile);
+  tile.factor = *factor;
   RunningState after = tile.emitStep(state);
   if (!tile.isComplete())
     return failure();

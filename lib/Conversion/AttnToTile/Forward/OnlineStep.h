@@ -50,6 +50,9 @@ public:
   mlir::Value emitDecay(mlir::Value before, mlir::Value max) override;
 
   mlir::Value weights; ///< the scores, until they are weights
+  /// A row fragment of positive numbers by which scores have still to be
+  /// multiplied, maximum and state not: null for 1.
+  mlir::Value factor;
 
 protected:
   mlir::Value emitMaximum(mlir::Value before) override;

@@ -164,20 +164,25 @@ SmallVector<Value> ModToMap::getOffsets(OnlineAttentionOp step) {
   });
 }
 
+/// Nothing of a row may depend on the key tile.
+ModToMap::Coordinates ModToMap::getRowCoordinates(Location loc,
+                                                  ValueRange offsets, Value row,
+                                                  Limits limits) {
+  Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
+  SmallVector<Value> places(offsets);
+  places[kLoopN] = zero;
+  limits.lastKey = Value();
+  return getCoordinates(loc, places, row, zero, limits);
+}
+
 FailureOr<Value> ModToMap::createMap(OnlineAttentionOp step, Value source,
                                      ArrayRef<Region *> regions,
                                      const Limits &limits, ValueRange offsets,
                                      Change change) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = step.getLoc();
-  // Nothing of a row may depend on the key tile.
   auto place = [&](Value row) {
-    Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
-    SmallVector<Value> places(offsets);
-    places[kLoopN] = zero;
-    Limits rowLimits = limits;
-    rowLimits.lastKey = Value();
-    return getCoordinates(loc, places, row, zero, rowLimits);
+    return getRowCoordinates(loc, offsets, row, limits);
   };
   if (failed(buildRowTerms(regions, kLoopM, /*ofRowsOnly=*/false,
                            step.getSchedule()->getTileM(), place)))
@@ -208,14 +213,12 @@ FailureOr<Value> ModToMap::createMap(OnlineAttentionOp step, Value source,
   return map.getResult();
 }
 
-FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
-                                 double factor, Value keysInTile) {
-  if (factor == 1.0 && !changesScores(step) && !step.hasMaskMod() &&
-      !keysInTile)
-    return scores;
+/// The limits of scores: of bias, mods and masks.
+ModToMap::Limits ModToMap::getScoreLimits(OnlineAttentionOp step,
+                                          Value keysInTile,
+                                          ArrayRef<Region *> regions,
+                                          ValueRange offsets) {
   Location loc = step.getLoc();
-  SmallVector<Value> offsets = getOffsets(step);
-  Region *regions[] = {&step.getScoreMod(), &step.getMaskMod()};
   Limits limits =
       getLimits(step, keysInTile, regions, /*always=*/!!step.getBias());
   if (limits.keys && !limits.lastKey) {
@@ -224,6 +227,17 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
     Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
     limits.lastColumn = arith::SubIOp::create(builder, loc, end, one);
   }
+  return limits;
+}
+
+FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
+                                 double factor, Value keysInTile) {
+  if (factor == 1.0 && !changesScores(step) && !step.hasMaskMod() &&
+      !keysInTile)
+    return scores;
+  SmallVector<Value> offsets = getOffsets(step);
+  Region *regions[] = {&step.getScoreMod(), &step.getMaskMod()};
+  Limits limits = getScoreLimits(step, keysInTile, regions, offsets);
   return createMap(
       step, scores, regions, limits, offsets,
       [&](Value score, Value col, const Coordinates &at) -> FailureOr<Value> {
@@ -232,6 +246,91 @@ FailureOr<Value> ModToMap::apply(OnlineAttentionOp step, Value scores,
           return failure();
         return hideScore(step, *changed, col, at, limits);
       });
+}
+
+FailureOr<Value> ModToMap::applyMasks(OnlineAttentionOp step, Value scores,
+                                      Value keysInTile) {
+  if (!step.hasMaskMod() && !keysInTile)
+    return scores;
+  SmallVector<Value> offsets = getOffsets(step);
+  Region *regions[] = {&step.getMaskMod()};
+  Limits limits = getScoreLimits(step, keysInTile, regions, offsets);
+  return createMap(step, scores, regions, limits, offsets,
+                   [&](Value score, Value col, const Coordinates &at) {
+                     return hideScore(step, score, col, at, limits);
+                   });
+}
+
+/// The factor of a region that yields its score times what is of a row, or of a
+/// row and a tile of `columns` keys; null if it does anything else.
+static Value findRowFactor(Region &region, int64_t columns) {
+  Block &block = region.front();
+  Value score = block.getArgument(0), col = block.getArguments().back();
+  auto product = cast<attn::YieldOp>(block.getTerminator())
+                     .getValue()
+                     .getDefiningOp<arith::MulFOp>();
+  if (!product || product->getBlock() != &block)
+    return {};
+  Value factor = product.getLhs() == score   ? product.getRhs()
+                 : product.getRhs() == score ? product.getLhs()
+                                             : Value();
+  if (!factor || factor == score || !factor.getType().isF32())
+    return {};
+  auto isOfTile = [&](Value value) {
+    std::optional<int64_t> keys = getKeyBlock(value.getDefiningOp());
+    return keys && *keys % columns == 0;
+  };
+  auto isOfKey = [&](Value value) { return value == score || value == col; };
+  for (Operation *op : getProducers(region, factor, isOfTile))
+    if (op->getNumRegions() > 0 || llvm::any_of(op->getOperands(), isOfKey))
+      return {};
+  return factor;
+}
+
+FailureOr<Value> ModToMap::buildRowFactor(OnlineAttentionOp step) {
+  if (step.getBias() || !step.hasScoreMod())
+    return Value();
+  Region *region = &step.getScoreMod();
+  int64_t rows = step.getSchedule()->getTileM(),
+          columns = step.getSchedule()->getTileN();
+  Value factor = findRowFactor(*region, columns);
+  if (!factor)
+    return Value();
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = step.getLoc();
+  SmallVector<Value> offsets = getOffsets(step);
+  Limits limits = getLimits(step, Value(), region, /*always=*/false);
+  auto place = [&](Value row) {
+    return getRowCoordinates(loc, offsets, row, limits);
+  };
+  if (failed(buildRowTerms(region, kLoopM, /*ofRowsOnly=*/false, rows, place)))
+    return failure();
+  SmallVector<Value> terms = getRowTerms();
+  auto type =
+      tile::FragmentType::get(builder.getContext(), {rows},
+                              builder.getF32Type(), tile::FragmentLayout::Row);
+  auto map = tile::MapOp::create(builder, loc, type, terms);
+  SmallVector<Type> types = llvm::map_to_vector(terms, [](Value term) {
+    return cast<tile::FragmentType>(term.getType()).getElementType();
+  });
+  types.push_back(builder.getI32Type());
+  Block *body = builder.createBlock(&map.getBody(), {}, types,
+                                    SmallVector<Location>(types.size(), loc));
+  setRowTerms(body->getArguments().drop_back());
+  tile = {offsets[kLoopN], columns};
+  Coordinates at = place(body->getArguments().back());
+  Value score =
+      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0.0f));
+  FailureOr<Value> element =
+      inlineValue(*region, factor, score, {at.batch, at.head, at.row, at.col});
+  tile.reset();
+  clearRowTerms();
+  if (failed(element))
+    return failure();
+  tile::YieldOp::create(builder, loc, *element);
+  hoistReads(map);
+  hoistInvariant(map);
+  return map.getResult();
 }
 
 /// Before the loops, if nothing of a step is in it.

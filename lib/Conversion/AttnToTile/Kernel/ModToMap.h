@@ -36,6 +36,16 @@ public:
   /// True if the scores of `step` are more than scaled products.
   static bool changesScores(OnlineAttentionOp step);
 
+  /// A row fragment of what the step's score_mod multiplies a score by, if that
+  /// is all it does, and of a row all keys of a tile alike; null otherwise.
+  /// Before the loops if that is where all it needs is. Fails as `apply` does.
+  mlir::FailureOr<mlir::Value> buildRowFactor(OnlineAttentionOp step);
+
+  /// `scores` after the masks alone, as `apply` has them.
+  mlir::FailureOr<mlir::Value> applyMasks(OnlineAttentionOp step,
+                                          mlir::Value scores,
+                                          mlir::Value keysInTile);
+
   /// Scores after `factor`, bias, score_mod and masks. `keysInTile` (index) is
   /// the number of keys that exist, or null if all of them do. Fails with a
   /// diagnostic at an op that has no meaning on the GPU.
@@ -112,6 +122,12 @@ private:
   createMap(OnlineAttentionOp step, mlir::Value source,
             llvm::ArrayRef<mlir::Region *> regions, const Limits &limits,
             mlir::ValueRange offsets, Change change);
+  /// Of a row, whatever the key tile.
+  Coordinates getRowCoordinates(mlir::Location loc, mlir::ValueRange offsets,
+                                mlir::Value row, Limits limits);
+  Limits getScoreLimits(OnlineAttentionOp step, mlir::Value keysInTile,
+                        llvm::ArrayRef<mlir::Region *> regions,
+                        mlir::ValueRange offsets);
   llvm::SmallVector<mlir::Value> getOffsets(OnlineAttentionOp step);
   mlir::Value getLastColumn(OnlineAttentionOp step);
   Limits getLimits(OnlineAttentionOp step, mlir::Value keysInTile,

@@ -38,7 +38,7 @@ bool attn::isDefinedBeyond(Region &region, unsigned loop) {
 }
 
 std::optional<int64_t> attn::getKeyBlock(Operation *op) {
-  if (!isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(op))
+  if (!isa_and_present<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(op))
     return std::nullopt;
   auto position = dyn_cast<BlockArgument>(op->getOperand(0));
   std::optional<int64_t> keys = getConstantIntValue(op->getOperand(1));

@@ -85,12 +85,17 @@ LogicalResult ForwardStep::classify(Operation &op, bool &isWeight) {
   return success();
 }
 
-/// What dropout keeps depends on where the keys are.
+/// What dropout keeps depends on where the keys are; weights may take a factor
+/// of the scores, too.
 void ForwardStep::findPlaces() {
+  auto isOfScores = [&](Value value) {
+    return value != finalScores &&
+           llvm::is_contained(mods, value.getDefiningOp());
+  };
   for (Operation *op : weights)
     op->walk([&](Operation *inner) {
       for (Value operand : inner->getOperands())
-        if (operand == loop.getInductionVar() ||
+        if (operand == loop.getInductionVar() || isOfScores(operand) ||
             llvm::is_contained(scalars, operand.getDefiningOp()))
           places.push_back(operand);
     });

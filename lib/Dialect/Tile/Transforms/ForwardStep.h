@@ -51,7 +51,7 @@ struct ForwardStep {
   llvm::SmallVector<mlir::Operation *> operand; ///< P as an operand
   mlir::Value finalScores; ///< what the weights are made of
   llvm::SmallVector<mlir::Value>
-      places; ///< scalars of the loop that it reads, too
+      places; ///< scalars of the loop that they read, and values of mods
 
   static mlir::FailureOr<ForwardStep> match(mlir::scf::ForOp loop);
 

@@ -93,6 +93,7 @@ std::optional<unsigned> TensorProducts::findPlace(ArrayRef<MmaOp> ops) {
   BackwardSliceOptions options;
   options.omitBlockArguments = true;
   options.inclusive = true;
+  options.omitUsesFromAbove = false; // in a branch, too
   SetVector<Operation *> before;
   if (failed(getBackwardSlice(op.getA(), &before, options)))
     return std::nullopt;
