@@ -10,6 +10,8 @@
 // RUN: attn-run %s --function=rows_of_batches --device=sim:sm_90a --random=2 --verify | FileCheck %s
 // RUN: attn-run %s --function=chunks --shape query_rows=150,P=31,T=9 --device=sim:sm_90a --random=3 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function=chunks_tensor --shape query_rows=150,P=31,T=9 --device=sim:sm_100a --random=4 --verify --schedules 2 | FileCheck %s
+// RUN: attn-run %s --function=padded_queries --shape key_rows=150 --device=sim:sm_90a --random=5 --verify | FileCheck %s
+// RUN: attn-run %s --function=padded_queries_tensor --shape key_rows=150 --device=sim:sm_100a --random=6 --verify | FileCheck %s
 // CHECK: verify: PASS
 // NAN: PASS
 
@@ -96,4 +98,23 @@ func.func @chunks_tensor(%qp: tensor<?x4x64xbf16>, %kp: tensor<?x2x16x64xbf16>, 
   %e = tensor.empty(%rows) : tensor<?x4x64xbf16>
   %p = attn.pack %o[%qo] into %e : tensor<5x4x128x64xbf16>[!o] into tensor<?x4x64xbf16>
   return %p : tensor<?x4x64xbf16>
+}
+
+// Persistent CTAs, whose producer looks up where each sequence of keys begins.
+func.func @padded_queries(%q: tensor<3x4x70x64xf16>, %kp: tensor<?x2x64xf16>, %vp: tensor<?x2x64xf16>, %ko: tensor<4xi32>) -> tensor<3x4x70x64xf16> {
+  %k = attn.ragged %kp[%ko] : tensor<?x2x64xf16>[tensor<4xi32>] -> tensor<3x2x?x64xf16>
+  %v = attn.ragged %vp[%ko] : tensor<?x2x64xf16>[tensor<4xi32>] -> tensor<3x2x?x64xf16>
+  %n = attn.sequence_lengths %ko : tensor<4xi32> -> tensor<3xi32>
+  %o = attn.attention %q, %k, %v lengths(key %n : tensor<3xi32>) {schedule = #attn.schedule<mma = "wgmma", persistent_ctas = 3>}
+      : tensor<3x4x70x64xf16>, tensor<3x2x?x64xf16>, tensor<3x2x?x64xf16> -> tensor<3x4x70x64xf16>
+  return %o : tensor<3x4x70x64xf16>
+}
+
+func.func @padded_queries_tensor(%q: tensor<3x4x70x64xf16>, %kp: tensor<?x2x64xf16>, %vp: tensor<?x2x64xf16>, %ko: tensor<4xi32>) -> tensor<3x4x70x64xf16> {
+  %k = attn.ragged %kp[%ko] : tensor<?x2x64xf16>[tensor<4xi32>] -> tensor<3x2x?x64xf16>
+  %v = attn.ragged %vp[%ko] : tensor<?x2x64xf16>[tensor<4xi32>] -> tensor<3x2x?x64xf16>
+  %n = attn.sequence_lengths %ko : tensor<4xi32> -> tensor<3xi32>
+  %o = attn.attention %q, %k, %v lengths(key %n : tensor<3xi32>) {schedule = #attn.schedule<mma = "tcgen05", persistent_ctas = 3>}
+      : tensor<3x4x70x64xf16>, tensor<3x2x?x64xf16>, tensor<3x2x?x64xf16> -> tensor<3x4x70x64xf16>
+  return %o : tensor<3x4x70x64xf16>
 }
