@@ -392,8 +392,10 @@ static RowEnd emitRowEnd(ImplicitLocOpBuilder &b, NormalizeOp op,
   RowEnd end;
   Value divisor = op.getNormalization().buildDivisor(b, b.getLoc(), rows);
   if (!divisor) {
-    if (op.getScaleValue() != 1)
+    if (op.getDescale() || op.getScaleValue() != 1)
       end.factor = createSplat(b, scoreType, op.getScaleValue());
+    if (op.getDescale())
+      end.factor = arith::MulFOp::create(b, end.factor, readDescale(b, op));
     return end;
   }
   end.factor = createInverse(b, divisor, op.getScaleValue());

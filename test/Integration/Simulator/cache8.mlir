@@ -8,6 +8,10 @@
 // RUN: attn-run %s --function=split --shape B=3,N=300 --device=sim:sm_80 --random=7 --verify | FileCheck %s
 // RUN: attn-run %s --function=split --shape B=3,N=300 --device=sim:sm_90a --random=8 --verify | FileCheck %s
 // RUN: attn-run %s --function=wide --random=9 --verify | FileCheck %s
+// RUN: attn-run %s --function=sigmoid --shape B=2,N=70 --random=10 --verify | FileCheck %s
+// RUN: attn-run %s --function=sigmoid --shape B=2,N=70 --device=sim:sm_80 --random=11 --verify | FileCheck %s
+// RUN: attn-run %s --function=sigmoid --shape B=2,N=70 --device=sim:sm_90a --random=12 --verify | FileCheck %s
+// RUN: attn-run %s --function=sigmoid_roles --device=sim:sm_90a --random=13 --verify | FileCheck %s
 // CHECK: verify: PASS
 
 // One token, G = 4; descales of heads.
@@ -44,4 +48,31 @@ func.func @wide(%q: tensor<1x2x9x32xf32>, %k: tensor<1x2x70x32xf8E5M2>, %v: tens
   %o = attn.attention %q, %k, %v descale(%dk, %dv : tensor<1xf32>, tensor<1xf32>)
       : tensor<1x2x9x32xf32>, tensor<1x2x70x32xf8E5M2>, tensor<1x2x70x32xf8E5M2> -> tensor<1x2x9x32xf32>
   return %o : tensor<1x2x9x32xf32>
+}
+
+// Weights that are no softmax: the descale of the values is all that the output is multiplied by.
+func.func @sigmoid(%q: tensor<?x2x9x64xf16>, %k: tensor<?x2x?x64xf8E4M3FN>, %v: tensor<?x2x?x64xf8E4M3FN>, %dk: tensor<1xf32>, %dv: tensor<?x2xf32>) -> tensor<?x2x9x64xf16> {
+  %o = attn.attention %q, %k, %v descale(%dk, %dv : tensor<1xf32>, tensor<?x2xf32>) normalization(#attn.none)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %half = arith.constant 0.5 : f32
+        %t = math.tanh %s : f32
+        %m = arith.mulf %t, %half : f32
+        %w = arith.addf %m, %half : f32
+        attn.yield %w : f32
+      }
+      : tensor<?x2x9x64xf16>, tensor<?x2x?x64xf8E4M3FN>, tensor<?x2x?x64xf8E4M3FN> -> tensor<?x2x9x64xf16>
+  return %o : tensor<?x2x9x64xf16>
+}
+
+func.func @sigmoid_roles(%q: tensor<1x2x70x64xf16>, %k: tensor<1x2x90x64xi8>, %v: tensor<1x2x90x64xi8>, %dk: tensor<1xf32>, %dv: tensor<1xf32>) -> tensor<1x2x70x64xf16> {
+  %o = attn.attention %q, %k, %v descale(%dk, %dv : tensor<1xf32>, tensor<1xf32>) normalization(#attn.none)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %half = arith.constant 0.5 : f32
+        %t = math.tanh %s : f32
+        %m = arith.mulf %t, %half : f32
+        %w = arith.addf %m, %half : f32
+        attn.yield %w : f32
+      } {schedule = #attn.schedule<mma = "wgmma">}
+      : tensor<1x2x70x64xf16>, tensor<1x2x90x64xi8>, tensor<1x2x90x64xi8> -> tensor<1x2x70x64xf16>
+  return %o : tensor<1x2x70x64xf16>
 }

@@ -435,9 +435,15 @@ static Value buildOutput(Fragments &fragments, OpBuilder &builder,
   Location loc = normalize.getLoc();
   double scale = normalize.getScaleValue();
   ValueRange rows = state.getRows();
-  if (rows.empty())
-    return scale == 1 ? state.getAcc()
-                      : fragments.multiply(state.getAcc(), scale);
+  if (rows.empty()) {
+    Value acc = state.getAcc();
+    if (scale != 1)
+      acc = fragments.multiply(acc, scale);
+    return !descale ? acc
+                    : fragments.map(acc.getType(), acc, [&](ValueRange args) {
+                        return fragments.mul(args[0], descale);
+                      });
+  }
   RowReductionInterface reduction = normalize.getNormalization();
   Type rowType = rows.front().getType();
   Value inverse = fragments.map(rowType, rows, [&](ValueRange args) {
