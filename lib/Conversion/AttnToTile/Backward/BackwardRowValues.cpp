@@ -36,11 +36,7 @@ Value RowValuesBuilder::toI64(Value value) {
 Value RowValuesBuilder::createMap(Type result, ValueRange inputs, Body body) {
   OpBuilder::InsertionGuard guard(builder);
   auto map = tile::MapOp::create(builder, loc, result, inputs);
-  SmallVector<Type> types(inputs.size(), builder.getF32Type());
-  types.append(cast<tile::FragmentType>(result).isRow() ? 1 : 2,
-               builder.getI32Type());
-  Block *block = builder.createBlock(&map.getBody(), {}, types,
-                                     SmallVector<Location>(types.size(), loc));
+  Block *block = createMapBody(builder, map);
   tile::YieldOp::create(builder, loc, body(block->getArguments()));
   return map.getResult();
 }

@@ -99,12 +99,7 @@ FailureOr<Value> BackwardStepBuilder::createMap(
   SmallVector<Value> all(inputs);
   llvm::append_range(all, mods.getRowTerms());
   auto map = tile::MapOp::create(builder, loc, type, all);
-  SmallVector<Type> types = llvm::map_to_vector(all, [](Value input) {
-    return cast<tile::FragmentType>(input.getType()).getElementType();
-  });
-  types.append(2, builder.getI32Type());
-  Block *block = builder.createBlock(&map.getBody(), {}, types,
-                                     SmallVector<Location>(types.size(), loc));
+  Block *block = createMapBody(builder, map);
   mods.setRowTerms(
       block->getArguments().slice(inputs.size(), all.size() - inputs.size()));
   Value row = block->getArgument(all.size());

@@ -439,10 +439,11 @@ static Value buildOutput(Fragments &fragments, OpBuilder &builder,
     Value acc = state.getAcc();
     if (scale != 1)
       acc = fragments.multiply(acc, scale);
-    return !descale ? acc
-                    : fragments.map(acc.getType(), acc, [&](ValueRange args) {
-                        return fragments.mul(args[0], descale);
-                      });
+    if (!descale)
+      return acc;
+    return fragments.map(acc.getType(), acc, [&](ValueRange args) {
+      return fragments.mul(args[0], descale);
+    });
   }
   RowReductionInterface reduction = normalize.getNormalization();
   Type rowType = rows.front().getType();

@@ -43,6 +43,19 @@ inline mlir::Value createFill(mlir::OpBuilder &builder, mlir::Location loc,
                               builder.getF32FloatAttr(value));
 }
 
+/// The block of `map`, whose arguments are an element of each input and its row
+/// in the tile, and with two dimensions its column.
+inline mlir::Block *createMapBody(mlir::OpBuilder &builder, tile::MapOp map) {
+  auto types = llvm::map_to_vector(map.getInputs(), [](mlir::Value input) {
+    return mlir::cast<tile::FragmentType>(input.getType()).getElementType();
+  });
+  bool isRow = map.getResult().getType().isRow();
+  types.append(isRow ? 1 : 2, builder.getI32Type());
+  return builder.createBlock(
+      &map.getBody(), {}, types,
+      llvm::SmallVector<mlir::Location>(types.size(), map.getLoc()));
+}
+
 /// Builds elementwise functions of fragments.
 class Fragments {
 public:
@@ -54,16 +67,9 @@ public:
 
   /// A map to `type` of `inputs`.
   Value map(mlir::Type type, mlir::ValueRange inputs, Body body) {
-    auto fragment = mlir::cast<tile::FragmentType>(type);
     mlir::OpBuilder::InsertionGuard guard(builder);
     auto op = tile::MapOp::create(builder, loc, type, inputs);
-    auto types = llvm::map_to_vector(inputs, [](Value input) -> mlir::Type {
-      return mlir::cast<tile::FragmentType>(input.getType()).getElementType();
-    });
-    types.append(fragment.isRow() ? 1 : 2, builder.getI32Type());
-    mlir::Block *block = builder.createBlock(
-        &op.getBody(), {}, types,
-        llvm::SmallVector<mlir::Location>(types.size(), loc));
+    mlir::Block *block = createMapBody(builder, op);
     Value result =
         body(mlir::ValueRange(block->getArguments().take_front(inputs.size())));
     tile::YieldOp::create(builder, loc, result);

@@ -11,6 +11,7 @@
 
 #include "Kernel/ModToMap.h"
 
+#include "Kernel/Fragments.h"
 #include "Kernel/RowTerms.h"
 
 #include "attn/Dialect/Attn/IR/ModRegion.h"
@@ -289,7 +290,7 @@ FailureOr<Value> ModToMap::buildRowTerm(Region &region, Value value,
                               value.getType().isF32() ? value.getType() : i32,
                               tile::FragmentLayout::Row);
   auto map = tile::MapOp::create(builder, loc, type, ValueRange());
-  Block *body = builder.createBlock(&map.getBody(), {}, {i32}, {loc});
+  Block *body = createMapBody(builder, map);
   Coordinates at = place(body->getArgument(0));
   Value coordinates[] = {at.batch, at.head, at.row, at.col};
   // A term of rows does not depend on the score.

@@ -6,6 +6,7 @@
 
 #include "Kernel/ModToMap.h"
 
+#include "Kernel/Fragments.h"
 #include "Kernel/MaskBounds.h"
 #include "Kernel/RowTerms.h"
 
@@ -190,15 +191,9 @@ FailureOr<Value> ModToMap::createMap(OnlineAttentionOp step, Value source,
   SmallVector<Value> inputs = {source};
   llvm::append_range(inputs, getRowTerms());
   auto map = tile::MapOp::create(builder, loc, source.getType(), inputs);
-  Type i32 = builder.getI32Type();
-  SmallVector<Type> types = llvm::map_to_vector(inputs, [](Value input) {
-    return cast<tile::FragmentType>(input.getType()).getElementType();
-  });
-  types.append({i32, i32});
-  Block *body = builder.createBlock(&map.getBody(), {}, types,
-                                    SmallVector<Location>(types.size(), loc));
+  Block *body = createMapBody(builder, map);
   setRowTerms(body->getArguments().slice(1, rowTerms.size()));
-  Value row = body->getArgument(types.size() - 2),
+  Value row = body->getArgument(inputs.size()),
         col = body->getArguments().back();
   Coordinates at = getCoordinates(loc, offsets, row, col, limits);
   // Key tiles begin at multiples of their size.
@@ -305,17 +300,9 @@ FailureOr<Value> ModToMap::buildRowFactor(OnlineAttentionOp step) {
   };
   if (failed(buildRowTerms(region, kLoopM, /*ofRowsOnly=*/false, rows, place)))
     return failure();
-  SmallVector<Value> terms = getRowTerms();
-  auto type =
-      tile::FragmentType::get(builder.getContext(), {rows},
-                              builder.getF32Type(), tile::FragmentLayout::Row);
-  auto map = tile::MapOp::create(builder, loc, type, terms);
-  SmallVector<Type> types = llvm::map_to_vector(terms, [](Value term) {
-    return cast<tile::FragmentType>(term.getType()).getElementType();
-  });
-  types.push_back(builder.getI32Type());
-  Block *body = builder.createBlock(&map.getBody(), {}, types,
-                                    SmallVector<Location>(types.size(), loc));
+  auto map = tile::MapOp::create(builder, loc, getRowType(builder, rows),
+                                 getRowTerms());
+  Block *body = createMapBody(builder, map);
   setRowTerms(body->getArguments().drop_back());
   tile = {offsets[kLoopN], columns};
   Coordinates at = place(body->getArguments().back());
