@@ -89,6 +89,10 @@ def SpecializeWarpsPass
     after `attn_tile.store_tensor` of an operand that was computed. A value that
     loops carry, and only products change, or a factor of its rows in an `scf.if`
     (`attn_tile.scale_tensor`), stays in its tile until they are over.
+    A tile of which products read `attn_tile.transpose_bytes` or
+    `attn_tile.widen_bytes` is copied to a ring of two: all warps of the producer
+    rewrite it from there to the ring that the consumers read
+    (`attn_tile.store_transposed`, `attn_tile.store_widened`).
     A kernel whose schedule has
     another `mma` than these is left to `--attn-tile-pipeline`.
 
