@@ -25,6 +25,7 @@ static LogicalResult evaluateOutputMod(Operation *op,
   bool saturates = getSizeBytes(type) == 1;
   TensorValue result(source->shape);
   ArrayRef<int64_t> shape = source->shape;
+  TensorValue amax(std::vector<int64_t>(shape.begin(), shape.end() - 1));
   for (auto [number, element] : llvm::enumerate(result.elements)) {
     std::array<Scalar, 5> arguments;
     arguments[0] = source->elements[number];
@@ -37,11 +38,22 @@ static LogicalResult evaluateOutputMod(Operation *op,
     element =
         Scalar::ofReal(saturates ? reference::quantize(value, 1, type)
                                  : reference::roundToElement(value, type));
+    double &largest =
+        amax.elements[number / static_cast<size_t>(shape.back())].real;
+    if (!std::isnan(largest) && !(std::abs(value) <= largest))
+      largest = std::abs(value);
   }
   if (Operation *read = program.getFaultyRead())
     return read->emitOpError() << "reads out of range";
   environment.values[mod.getResult()] =
       std::make_shared<const TensorValue>(std::move(result));
+  if (!mod.getAmax())
+    return success();
+  ElementType largestType = getResultType(mod.getAmax(), environment);
+  for (Scalar &row : amax.elements)
+    row.real = reference::roundToElement(row.real, largestType);
+  environment.values[mod.getAmax()] =
+      std::make_shared<const TensorValue>(std::move(amax));
   return success();
 }
 

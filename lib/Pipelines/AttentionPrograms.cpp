@@ -72,10 +72,12 @@ static std::vector<std::string> getOpsAround(Operation *attention) {
   return around;
 }
 
+/// The results of calls that attentions have become, as inputs of others.
+using CallResults = DenseMap<Value, CallInput>;
+
 /// Where `value` comes from; neither argument nor call if code of the host
 /// computes it.
-static CallInput getSource(Value value,
-                           const DenseMap<Operation *, int64_t> &calls) {
+static CallInput getSource(Value value, const CallResults &calls) {
   CallInput input;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
@@ -83,20 +85,24 @@ static CallInput getSource(Value value,
       input.argument = argument.getArgNumber();
     return input;
   }
-  auto found = calls.find(value.getDefiningOp());
-  if (found == calls.end())
-    return input;
-  // A sum of heads stands for the gradient that it is of.
-  if (auto sum = value.getDefiningOp<SumHeadsOp>())
-    value = sum.getSource();
-  input.call = found->second;
-  input.operand = std::to_string(cast<OpResult>(value).getResultNumber());
-  return input;
+  return calls.lookup(value);
+}
+
+/// Adds those of call `number`; pools to which it appends are its arguments.
+static void addResults(const ExtractedAttention &extracted, int64_t number,
+                       CallResults &calls) {
+  for (auto [i, result] : llvm::enumerate(extracted.results))
+    if (!result.getDefiningOp<AppendOp>()) {
+      CallInput input;
+      input.call = number;
+      input.operand = std::to_string(i);
+      calls.try_emplace(result, input);
+    }
 }
 
 static ProgramCall describeCall(Operation *attention, StringRef program,
                                 const ExtractedAttention &extracted,
-                                const DenseMap<Operation *, int64_t> &calls) {
+                                const CallResults &calls) {
   ProgramCall call;
   if (auto function = attention->getParentOfType<func::FuncOp>())
     call.function = function.getName().str();
@@ -131,7 +137,7 @@ static std::string getUniqueName(StringRef name,
 std::vector<ProgramCall> attn::convertToPrograms(ModuleOp module) {
   std::vector<ProgramCall> calls;
   llvm::StringMap<std::string> names;
-  DenseMap<Operation *, int64_t> numbers;
+  CallResults results;
   SmallVector<OwningOpRef<ModuleOp>> owners;
   SmallVector<func::FuncOp> programs;
   for (Operation *attention : findAttentions(module)) {
@@ -145,12 +151,8 @@ std::vector<ProgramCall> attn::convertToPrograms(ModuleOp module) {
       programs.push_back(extracted.function);
       owners.push_back(std::move(extracted.module));
     }
-    calls.push_back(describeCall(attention, name, extracted, numbers));
-    numbers[attention] = static_cast<int64_t>(calls.size()) - 1;
-    // What follows an output is result 0, too.
-    for (Operation *end : extracted.ends)
-      if (isa<OutputModOp, SumHeadsOp>(end))
-        numbers[end] = numbers[attention];
+    calls.push_back(describeCall(attention, name, extracted, results));
+    addResults(extracted, static_cast<int64_t>(calls.size()) - 1, results);
   }
   module.getBody()->getOperations().clear();
   for (func::FuncOp program : programs) {

@@ -217,6 +217,8 @@ Status AttentionProblem::verify() const {
     return Error{
         "expected out of 16 bits or more with pass=backward, got out=" +
         std::string(getName(outputType))};
+  if (hasAmax && pass == AttentionPass::Backward)
+    return Error{"expected amax=0 with pass=backward, got amax=1"};
   if (!hasSoftmax() && hasLse)
     return Error{"expected lse=0 without softmax, got lse=1"};
   if (allowTf32 && elementType != ElementType::F32)
@@ -260,6 +262,8 @@ std::string AttentionProblem::print() const {
     text += " captures=" + std::to_string(captureBytes);
   if (hasLse)
     text += " lse=1";
+  if (hasAmax)
+    text += " amax=1";
   if (hasBias)
     text += " bias=1";
   if (hasScoreMod)
@@ -366,6 +370,7 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
       {"qk_norm", size(problem.queryNorms)},
       {"captures", size(problem.captureBytes)},
       {"lse", flag(problem.hasLse)},
+      {"amax", flag(problem.hasAmax)},
       {"bias", flag(problem.hasBias)},
       {"score_mod", flag(problem.hasScoreMod)},
       {"dropout", flag(problem.hasDropout)},

@@ -466,6 +466,14 @@ void Checker::checkFeatures() {
   require(features.queryInRegisters, schedule.queryInRegisters,
           "query tile in registers");
   require(features.dvSplit, isDvSplit, "split of the value dim");
+  bool sharesRows = isDvSplit || schedule.tileDv < getPaddedValueDim(problem) ||
+                    schedule.clusterD > 1 ||
+                    (hasRoles && schedule.warps * 16 > schedule.tileM);
+  // A CTA that combines splits has whole rows.
+  require(/*isSupported=*/target.kind == TargetKind::Cpu,
+          problem.hasAmax && sharesRows &&
+              schedule.kind != ScheduleKind::SplitKV,
+          "largest magnitudes of output rows whose columns CTAs or warps share");
   require(features.clusters, schedule.clusterM > 1,
           "clusters that share key and value tiles of a mask");
   require(features.headDimClusters, schedule.clusterD > 1,

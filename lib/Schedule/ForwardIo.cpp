@@ -29,7 +29,7 @@ std::string_view getName(Operand operand) {
       "output_gradient", "query_gradient",
       "key_gradient",    "value_gradient",
       "query_sums",      "query_rows",
-      "captures",        "worklist"};
+      "captures",        "worklist",       "amax"};
   return names[static_cast<size_t>(operand)];
 }
 

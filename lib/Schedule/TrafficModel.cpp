@@ -127,6 +127,8 @@ Traffic getTraffic(const AttentionProblem &problem, const Schedule &schedule) {
   if (problem.captureBytes > 0)
     traffic.read(Operand::Captures,
                  getCapturedElements(problem, schedule, head));
+  if (problem.hasAmax)
+    traffic.write(Operand::Amax, head.rows);
   if (problem.hasBias)
     traffic.read(Operand::Bias,
                  sumVisibleTiles(head, schedule.tileM, schedule.tileN).scores);

@@ -45,7 +45,7 @@ static cl::opt<std::string> problemText(
     cl::desc("What to compute, e.g. 'B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 "
              "dtype=bf16 mask=causal'.\nFields: B, H (or Hq, Hkv), M, N, D, "
              "Dv, dtype, cache, key_page, value_page, out, mask, pass, "
-             "normalization, lse, bias, "
+             "normalization, lse, amax, bias, "
              "score_mod, "
              "dropout, shared_kv, tf32.\nMasks: "
              "full, causal, window:SIZE, local:LEFT,RIGHT; then *DENSITY, "

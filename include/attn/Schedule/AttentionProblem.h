@@ -87,6 +87,7 @@ struct AttentionProblem {
   /// together.
   int64_t captureBytes = 0;
   bool hasLse = false;      ///< the forward pass writes its LSE
+  bool hasAmax = false; ///< and the largest magnitude of each output row
   bool hasBias = false;     ///< a bias of the size of the scores is read
   bool isRowBias = false;   ///< and is the same for all query rows
   bool hasScoreMod = false; ///< backward: its derivative takes the scores
@@ -123,8 +124,8 @@ struct AttentionProblem {
 
   /// "B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 Dv=128 dtype=bf16 mask=causal";
   /// fields at their default (cache, value, key_page, value_page, out, pass,
-  /// normalization, rotary, qk_norm, captures, lse, bias, dropout, shared_kv,
-  /// tf32) are left out.
+  /// normalization, rotary, qk_norm, captures, lse, amax, bias, dropout,
+  /// shared_kv, tf32) are left out.
   std::string print() const;
 
   /// Parses what print writes, in any order. Needed: M, N, D. Defaults: B = 1,

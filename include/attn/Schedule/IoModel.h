@@ -58,8 +58,9 @@ enum class Operand {
   Captures,
   Worklist, ///< splits in the order in which CTAs take them, and what is
             ///< planned
+  Amax,     ///< the largest magnitudes of rows of the output
 };
-constexpr size_t kNumOperands = 18;
+constexpr size_t kNumOperands = 19;
 
 /// "query", "key", ..., "value_gradient"
 std::string_view getName(Operand operand);

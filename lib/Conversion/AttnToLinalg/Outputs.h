@@ -11,8 +11,9 @@
 
 namespace attn {
 
-/// An elementwise linalg.generic.
-mlir::Value emitOutputMod(mlir::OpBuilder &builder, OutputModOp op);
+/// An elementwise linalg.generic, and one that reduces rows to `amax`.
+llvm::SmallVector<mlir::Value> emitOutputMod(mlir::OpBuilder &builder,
+                                             OutputModOp op);
 
 } // namespace attn
 

@@ -488,8 +488,7 @@ private:
         mods.push_back(op);
     });
     for (OutputModOp op : mods) {
-      Value result = emitOutputMod(op, buffers);
-      op.getResult().replaceAllUsesWith(result);
+      op->replaceAllUsesWith(emitOutputMod(op, buffers));
       op.erase();
     }
   }

@@ -18,22 +18,26 @@
 using namespace mlir;
 using namespace attn;
 
-/// Where the tile goes, so that its rows are written at their place.
-static Value createDestination(ImplicitLocOpBuilder &b, OutputModOp op) {
-  auto type = cast<RankedTensorType>(op.getResult().getType());
-  auto insert = op.getResult().hasOneUse()
-                    ? dyn_cast<tensor::ParallelInsertSliceOp>(*op->user_begin())
-                    : tensor::ParallelInsertSliceOp();
+/// Where the tile of a result goes, so that its rows are written at their
+/// place.
+static Value createDestination(ImplicitLocOpBuilder &b, OutputModOp op,
+                               Value result) {
+  auto type = cast<RankedTensorType>(result.getType());
+  auto insert =
+      result.hasOneUse()
+          ? dyn_cast<tensor::ParallelInsertSliceOp>(*result.user_begin())
+          : tensor::ParallelInsertSliceOp();
   if (insert)
     return tensor::ExtractSliceOp::create(
         b, type, insert.getDest(), insert.getMixedOffsets(),
         insert.getMixedSizes(), insert.getMixedStrides());
-  return tensor::EmptyOp::create(
-      b, tensor::getMixedSizes(b, b.getLoc(), op.getSource()),
-      type.getElementType());
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(b, b.getLoc(), op.getSource());
+  sizes.resize(type.getRank());
+  return tensor::EmptyOp::create(b, sizes, type.getElementType());
 }
 
-/// `columns` of row `row` of the tile, in the type of the result.
+/// What the region yields for `columns` of row `row` of the tile.
 static Value emitColumns(ImplicitLocOpBuilder &b, OutputModOp op,
                          TileBuffers &buffers, Value row, Columns columns) {
   Value zero = arith::ConstantIndexOp::create(b, 0);
@@ -49,7 +53,11 @@ static Value emitColumns(ImplicitLocOpBuilder &b, OutputModOp op,
   Value arguments[] = {part, offsets[kBatch], offsets[kHead],
                        arith::AddIOp::create(b, offsets[kSequence], row),
                        column};
-  Value result = inlineMod(b, op.getMod(), arguments, columns.width);
+  return inlineMod(b, op.getMod(), arguments, columns.width);
+}
+
+/// A vector in the type of the elements of the result.
+static Value round(ImplicitLocOpBuilder &b, OutputModOp op, Value result) {
   Type element = getElementTypeOrSelf(op.getResult().getType());
   auto type = cast<VectorType>(result.getType());
   if (isFloat8(element))
@@ -62,27 +70,48 @@ static Value emitColumns(ImplicitLocOpBuilder &b, OutputModOp op,
   return result;
 }
 
-Value attn::emitOutputMod(OutputModOp op, TileBuffers &buffers) {
+/// The larger of `largest` and the magnitudes of `part`; NaN if one is.
+static Value emitLargest(ImplicitLocOpBuilder &b, Value largest, Value part) {
+  Value magnitudes = math::AbsFOp::create(b, part);
+  return vector::ReductionOp::create(b, vector::CombiningKind::MAXIMUMF,
+                                     magnitudes, largest);
+}
+
+SmallVector<Value> attn::emitOutputMod(OutputModOp op, TileBuffers &buffers) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto index = [&](int64_t number) -> Value {
     return arith::ConstantIndexOp::create(b, number);
   };
-  Value destination = createDestination(b, op);
+  SmallVector<Value> destinations;
+  for (Value result : op->getResults())
+    destinations.push_back(createDestination(b, op, result));
   Value rows = getValueOrCreateConstantIndexOp(
       b, b.getLoc(), getDim(b, b.getLoc(), op.getSource(), kSequence));
-  auto loop = scf::ForOp::create(b, index(0), rows, index(1), destination);
+  auto loop = scf::ForOp::create(b, index(0), rows, index(1), destinations);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  Value row = loop.getInductionVar();
+  Value zero = index(0), row = loop.getInductionVar();
   int64_t columns =
       cast<ShapedType>(op.getSource().getType()).getDimSize(kHeadDim);
-  auto emit = [&](Columns some, ValueRange result) -> SmallVector<Value> {
+  // The row, and the largest magnitude so far.
+  SmallVector<Value> init = {loop.getRegionIterArgs().front()};
+  if (op.getAmax())
+    init.push_back(arith::ConstantOp::create(
+        b, b.getFloatAttr(getScoreType(op.getSource()), 0.0)));
+  auto emit = [&](Columns some, ValueRange before) -> SmallVector<Value> {
     Value part = emitColumns(b, op, buffers, row, some);
-    Value zero = index(0);
-    return {buffers.writeRow(b, part, result.front(),
-                             {zero, zero, row, some.begin})};
+    SmallVector<Value> after = {
+        buffers.writeRow(b, round(b, op, part), before.front(),
+                         {zero, zero, row, some.begin})};
+    if (op.getAmax())
+      after.push_back(emitLargest(b, before.back(), part));
+    return after;
   };
-  scf::YieldOp::create(
-      b, forColumns(b, columns, loop.getRegionIterArgs().front(), emit));
-  return loop.getResult(0);
+  SmallVector<Value> results = forColumns(b, columns, init, emit);
+  if (op.getAmax())
+    results.back() =
+        tensor::InsertOp::create(b, results.back(), loop.getRegionIterArgs()[1],
+                                 ValueRange{zero, zero, row});
+  scf::YieldOp::create(b, results);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }

@@ -17,9 +17,10 @@
 
 namespace attn {
 
-/// The result of an attn.output_mod of a tile of one batch and one head, row by
+/// The results of an attn.output_mod of a tile of one batch and one head, row by
 /// row at the place of the op.
-mlir::Value emitOutputMod(OutputModOp op, TileBuffers &buffers);
+llvm::SmallVector<mlir::Value> emitOutputMod(OutputModOp op,
+                                             TileBuffers &buffers);
 
 } // namespace attn
 

@@ -226,11 +226,13 @@ struct MapLowering : TileOpLowering<MapOp> {
   }
 };
 
-/// max or sum of two scalars; a maximum ignores NaN.
+/// What the reduction makes of two scalars.
 Value combine(OpBuilder &builder, Location loc, Reduction kind, Value a,
               Value b) {
   if (kind == Reduction::max)
     return arith::MaxNumFOp::create(builder, loc, a, b);
+  if (kind == Reduction::maximum)
+    return arith::MaximumFOp::create(builder, loc, a, b);
   return arith::AddFOp::create(builder, loc, a, b);
 }
 

@@ -41,6 +41,7 @@ void attn::tile::lowerFloatArith(FunctionOpInterface function) {
            replace<arith::SubFOp, LLVM::FSubOp>(op) ||
            replace<arith::MulFOp, LLVM::FMulOp>(op) ||
            replace<arith::NegFOp, LLVM::FNegOp>(op) ||
-           replace<arith::MaxNumFOp, LLVM::MaxNumOp>(op));
+           replace<arith::MaxNumFOp, LLVM::MaxNumOp>(op) ||
+           replace<arith::MaximumFOp, LLVM::MaximumOp>(op));
   });
 }

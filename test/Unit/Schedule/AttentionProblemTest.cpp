@@ -71,6 +71,8 @@ TEST(AttentionProblem, reportsBadText) {
   EXPECT_EQ(getError("M=1 N=1"),
             "expected problem field D (M, N and D have no default)");
   EXPECT_EQ(getError("M=x N=1 D=1"), "expected an integer for M, got 'x'");
+  EXPECT_EQ(getError("M=1 N=1 D=1 pass=backward amax=1"),
+            "expected amax=0 with pass=backward, got amax=1");
   EXPECT_EQ(getError("M=1 N=1 D=1 lse=yes"),
             "expected 0 or 1 for lse, got 'yes'");
   EXPECT_EQ(getError("M=1 N=1 D=1 pass=both"),
@@ -88,7 +90,7 @@ TEST(AttentionProblem, reportsBadText) {
   EXPECT_EQ(
       getError("M=1 N=1 D=1 masks=full"),
       "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
-      "Hq, M, N, bias, cache, captures, dropout, dtype, key_page, lse, "
+      "Hq, M, N, amax, bias, cache, captures, dropout, dtype, key_page, lse, "
       "mask, normalization, out, pass, prob_mod, qk_norm, rotary, score_mod, "
       "shared_kv, tf32, value, value_page (did you mean 'mask'?)");
 }

@@ -60,8 +60,11 @@ private:
   Value getFactor(const RowState &end);
   void store(Value number, Value tensor, ValueRange indices);
   FailureOr<Value> applyMods(Value number, Value column);
+  LogicalResult storeColumn(Value total, Value factor, Value column);
   LogicalResult storeColumns(ArrayRef<Value> columns, Value factor);
+  void storeOfRow(Value number, StringRef output);
   void storeLse(const RowState &end);
+  void storeAmax();
 
   template <typename OpTy>
   Value create(Value a, Value b) {
@@ -87,6 +90,8 @@ private:
   Value packedRow, room;
   /// How far the parts of a row are apart: B, or the rows of all sequences.
   Value partRows;
+  /// The largest magnitudes of the lane's columns, behind each output_mod.
+  SmallVector<Value> amax;
 };
 } // namespace
 
@@ -300,59 +305,105 @@ void CombineKernelBuilder::store(Value number, Value tensor,
   tile::InsertOp::create(builder, loc, number, tensor, toI64(indices));
 }
 
-/// What follows the attention, of an element of the row.
+/// What follows the attention, of an element of the row. Takes its magnitudes
+/// into account.
 FailureOr<Value> CombineKernelBuilder::applyMods(Value number, Value column) {
   SmallVector<Value> at(row);
   at.push_back(column);
-  for (OutputModOp op : attention.outputMods) {
+  for (auto [op, largest] : llvm::zip_equal(attention.outputMods, amax)) {
     FailureOr<Value> changed =
         mods.inlineRegion(op.getMod(), number, ValueRange(at));
     if (failed(changed))
       return failure();
     number = *changed;
+    if (op.getAmax())
+      largest =
+          create<arith::MaximumFOp>(largest, fragments.absolute(number));
   }
   return number;
 }
 
+/// Stores `total * factor` in column `column` of the row.
+LogicalResult CombineKernelBuilder::storeColumn(Value total, Value factor,
+                                                Value column) {
+  FailureOr<Value> output = applyMods(fragments.mul(total, factor), column);
+  if (failed(output))
+    return failure();
+  SmallVector<Value> at = getPlace();
+  at.push_back(column);
+  store(*output, values.lookup(attention.getOutput("output")), at);
+  return success();
+}
+
 LogicalResult CombineKernelBuilder::storeColumns(ArrayRef<Value> columns,
                                                  Value factor) {
-  Value tensor = values.lookup(attention.getOutput("output"));
   int64_t valueDim = AttentionDims::get(attention.first).valueDim;
+  amax.assign(attention.outputMods.size(), fragments.constant(0));
   for (auto [i, total] : llvm::enumerate(columns)) {
-    OpBuilder::InsertionGuard guard(builder);
     int64_t slice = i * kLanes;
-    SmallVector<Value> at = getPlace();
-    at.push_back(getColumn(slice));
-    if (slice + kLanes > valueDim) {
-      Value exists =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                at.back(), constant(valueDim));
-      auto guarded = scf::IfOp::create(builder, loc, exists);
-      builder.setInsertionPointToStart(guarded.thenBlock());
+    Value column = getColumn(slice);
+    if (slice + kLanes <= valueDim) {
+      if (failed(storeColumn(total, factor, column)))
+        return failure();
+      continue;
     }
-    FailureOr<Value> output =
-        applyMods(fragments.mul(total, factor), at.back());
-    if (failed(output))
-      return failure();
-    store(*output, tensor, at);
+    Value exists = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, column, constant(valueDim));
+    SmallVector<Value> before(amax);
+    auto guarded =
+        scf::IfOp::create(builder, loc, ValueRange(before).getTypes(), exists,
+                          /*withElseRegion=*/!before.empty());
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(guarded.thenBlock());
+      if (failed(storeColumn(total, factor, column)))
+        return failure();
+      if (!before.empty()) {
+        scf::YieldOp::create(builder, loc, amax);
+        builder.setInsertionPointToStart(guarded.elseBlock());
+        scf::YieldOp::create(builder, loc, before);
+      }
+    }
+    amax.assign(guarded.result_begin(), guarded.result_end());
   }
   return success();
 }
 
-/// Every lane has it; the first writes.
-void CombineKernelBuilder::storeLse(const RowState &end) {
-  Value tensor = attention.getOutput("lse");
-  if (!tensor)
-    return;
+/// Stores a value of the row that every lane has: the first writes.
+void CombineKernelBuilder::storeOfRow(Value number, StringRef output) {
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         lane, constant(0));
   auto guarded = scf::IfOp::create(builder, loc, isFirst);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(guarded.thenBlock());
-  Value lse = fragments.add(end.max, fragments.log(end.sum));
-  store(fragments.selectEqual(end.sum, 0, fragments.constant(kMinusInf), lse),
-        values.lookup(tensor),
+  store(number, values.lookup(attention.getOutput(output)),
         packedRow ? SmallVector<Value>{row[kHead], packedRow} : row);
+}
+
+void CombineKernelBuilder::storeLse(const RowState &end) {
+  if (!attention.getOutput("lse"))
+    return;
+  Value lse = fragments.add(end.max, fragments.log(end.sum));
+  storeOfRow(
+      fragments.selectEqual(end.sum, 0, fragments.constant(kMinusInf), lse),
+      "lse");
+}
+
+/// The lanes have the largest magnitudes of their columns. Those of no sign are
+/// in the order of their bits, with NaN at the end.
+void CombineKernelBuilder::storeAmax() {
+  for (auto [op, largest] : llvm::zip_equal(attention.outputMods, amax)) {
+    if (!op.getAmax())
+      continue;
+    Value bits = arith::BitcastOp::create(builder, loc, builder.getI32Type(),
+                                          largest);
+    bits = gpu::SubgroupReduceOp::create(builder, loc, bits,
+                                         gpu::AllReduceOperation::MAXSI,
+                                         /*uniform=*/true);
+    storeOfRow(
+        arith::BitcastOp::create(builder, loc, builder.getF32Type(), bits),
+        attention.getAmaxName(op));
+  }
 }
 
 /// The parameters behind the operands, and the row of the warp.
@@ -419,6 +470,7 @@ LogicalResult CombineKernelBuilder::build(StringRef name) {
     if (failed(storeColumns(columns, getFactor(end))))
       return failure();
     storeLse(end);
+    storeAmax();
   }
   tile::ReturnOp::create(builder, loc);
   return success();

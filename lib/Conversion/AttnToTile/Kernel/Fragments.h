@@ -120,6 +120,9 @@ public:
   Value fma(Value a, Value b, Value c) {
     return mlir::math::FmaOp::create(builder, loc, a, b, c);
   }
+  Value absolute(Value a) {
+    return mlir::math::AbsFOp::create(builder, loc, a);
+  }
   Value negate(Value a) { return mlir::arith::NegFOp::create(builder, loc, a); }
   Value exp2(Value a) { return mlir::math::Exp2Op::create(builder, loc, a); }
   Value log(Value a) { return mlir::math::LogOp::create(builder, loc, a); }

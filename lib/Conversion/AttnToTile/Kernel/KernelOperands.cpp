@@ -187,34 +187,57 @@ static void addCaptures(TiledAttention &attention) {
   }
 }
 
-/// Outputs, in the order of the normalize op's results.
+std::string TiledAttention::getAmaxName(OutputModOp mod) const {
+  SmallVector<OutputModOp> have;
+  for (OutputModOp op : outputMods)
+    if (op.getAmax())
+      have.push_back(op);
+  int64_t number = llvm::find(have, mod) - have.begin();
+  return have.size() == 1 ? "amax" : "amax" + std::to_string(number);
+}
+
+/// The result of the nest that `stored`, tiles of an output or of values of its
+/// rows, is inserted into.
+static LogicalResult addOutput(TiledAttention &attention,
+                               const std::string &name, Value stored) {
+  tensor::ParallelInsertSliceOp insert;
+  for (Operation *user : stored.getUsers())
+    if (auto op = dyn_cast<tensor::ParallelInsertSliceOp>(user))
+      insert = op;
+  if (!insert)
+    return stored.getDefiningOp()->emitOpError()
+           << "expected " << name
+           << " to be inserted into a result of the scf.forall";
+  KernelOperand operand;
+  operand.name = name;
+  operand.tensor = insert.getDest();
+  operand.type = cast<RankedTensorType>(insert.getDest().getType());
+  operand.isOutput = true;
+  bool isRow = operand.type.getRank() == kHeadDim;
+  operand.vectorElements = isRow ? 1 : 2;
+  if (failed(packOutput(attention, operand)))
+    return failure();
+  attention.operands.push_back(operand);
+  return success();
+}
+
+/// Outputs, in the order of the normalize op's results, then of what follows.
 static LogicalResult addOutputs(TiledAttention &attention) {
-  for (auto [i, result] : llvm::enumerate(attention.normalize.getResults())) {
-    if (!result)
-      continue;
-    Value stored = result;
-    if (i == 0 && !attention.outputMods.empty())
-      stored = attention.outputMods.back().getResult();
-    tensor::ParallelInsertSliceOp insert;
-    for (Operation *user : stored.getUsers())
-      if (auto op = dyn_cast<tensor::ParallelInsertSliceOp>(user))
-        insert = op;
-    if (!insert)
-      return attention.normalize.emitOpError()
-             << "expected result #" << i
-             << " to be inserted into a result of the scf.forall";
-    KernelOperand operand;
-    operand.name = i == 0 ? "output" : "lse";
-    operand.tensor = insert.getDest();
-    operand.type = cast<RankedTensorType>(insert.getDest().getType());
-    operand.isOutput = true;
-    operand.vectorElements = i == 0 ? 2 : 1;
-    if (failed(packOutput(attention, operand)))
+  NormalizeOp end = attention.normalize;
+  MutableArrayRef<OutputModOp> mods = attention.outputMods;
+  if (failed(addOutput(attention, "output",
+                       mods.empty() ? end.getOutput()
+                                    : Value(mods.back().getResult()))))
+    return failure();
+  if (end.getLse()) {
+    if (failed(addOutput(attention, "lse", end.getLse())))
       return failure();
-    attention.operands.push_back(operand);
-    if (i == 1)
-      attention.lse = operand.tensor;
+    attention.lse = attention.operands.back().tensor;
   }
+  for (OutputModOp mod : mods)
+    if (mod.getAmax() &&
+        failed(addOutput(attention, attention.getAmaxName(mod), mod.getAmax())))
+      return failure();
   return success();
 }
 

@@ -123,12 +123,14 @@ protected:
   mlir::FailureOr<mlir::Value> getKeysInTile(OnlineAttentionOp step);
 
   /// What `op`, or each attn.output_mod in order, makes of `output`, a fragment
-  /// whose first element is at `place` (b, h, i), or (b, h, i, c). Fails with a
+  /// whose first element is at `place` (b, h, i), or (b, h, i, c). The largest
+  /// magnitudes of its rows are mapped where an op has them. Fails with a
   /// diagnostic at an op that has no meaning on the GPU.
   mlir::FailureOr<mlir::Value>
   applyOutputMod(OutputModOp op, mlir::Value output, mlir::ValueRange place);
   mlir::FailureOr<mlir::Value> applyOutputMods(mlir::Value output,
                                                mlir::ValueRange place);
+  mlir::Value buildAmax(OutputModOp op, mlir::Value output);
   /// Where element (`row`, `column`) of such a fragment is.
   ModToMap::Coordinates getOutputPlace(mlir::Location loc,
                                        mlir::ValueRange place, mlir::Value row,

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernel/Fragments.h"
 #include "Kernel/KernelScope.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -68,20 +69,44 @@ ModToMap::Coordinates KernelScope::getOutputPlace(Location loc,
   return {toI32(builder, loc, place[kBatch]), head, row, column};
 }
 
+/// The largest magnitude of each row of `output`, in all lanes that hold it.
+/// What the region makes of columns past the end does not count.
+Value KernelScope::buildAmax(OutputModOp op, Value output) {
+  OpBuilder::InsertionGuard guard(builder);
+  Location loc = op.getLoc();
+  int64_t columns = AttentionDims::get(attention.first).valueDim;
+  bool isPadded = columns != attention.getPaddedValueDim();
+  auto map = tile::MapOp::create(builder, loc, output.getType(), output);
+  Block *body = createMapBody(builder, map);
+  Fragments fragments(builder, loc);
+  Value magnitude = fragments.absolute(body->getArgument(0));
+  if (isPadded) {
+    Value exists = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::slt, body->getArgument(2),
+        arith::ConstantIntOp::create(builder, loc, columns, 32));
+    magnitude = arith::SelectOp::create(builder, loc, exists, magnitude,
+                                        fragments.constant(0));
+  }
+  tile::YieldOp::create(builder, loc, magnitude);
+  builder.setInsertionPointAfter(map);
+  return fragments.reduce(tile::Reduction::maximum, map.getResult(), 0.0f);
+}
+
 FailureOr<Value> KernelScope::applyOutputMod(OutputModOp op, Value output,
                                              ValueRange place) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = op.getLoc();
   auto map = tile::MapOp::create(builder, loc, output.getType(), output);
-  Type i32 = builder.getI32Type();
-  Block *body = builder.createBlock(
-      &map.getBody(), {}, {builder.getF32Type(), i32, i32}, {loc, loc, loc});
+  Block *body = createMapBody(builder, map);
   FailureOr<Value> element = mods.inlineRegion(
       op.getMod(), body->getArgument(0),
       getOutputPlace(loc, place, body->getArgument(1), body->getArgument(2)));
   if (failed(element))
     return failure();
   tile::YieldOp::create(builder, loc, *element);
+  builder.setInsertionPointAfter(map);
+  if (op.getAmax())
+    values.map(op.getAmax(), buildAmax(op, map.getResult()));
   return map.getResult();
 }
 

@@ -93,7 +93,7 @@ getAppendDims(const KernelOperand &operand) {
 
 /// Those of sequences behind each other.
 static SmallVector<std::string> getRaggedDims(StringRef name, StringRef heads) {
-  if (name == "lse")
+  if (name == "lse" || name.starts_with("amax"))
     return {"Hq", "query_rows"};
   bool isKey = name == "key" || name == "value";
   return {isKey ? "key_rows" : "query_rows", isKey ? heads.str() : "Hq",
@@ -142,7 +142,7 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
     return operand.type.getRank() == 1
                ? SmallVector<std::string>{(name + "_entries").str()}
                : SmallVector<std::string>{"B", (name + "_columns").str()};
-  if (name == "lse" || name == "decay")
+  if (name == "lse" || name == "decay" || name.starts_with("amax"))
     return {"B", "Hq", "M"};
   if (name == "slope")
     return {"Hq"};

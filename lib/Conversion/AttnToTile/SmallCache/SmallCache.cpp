@@ -400,6 +400,11 @@ LogicalResult OutputKernelBuilder::buildStores(const OutputState &state) {
   FailureOr<Value> stored = applyOutputMods(output, at);
   if (failed(stored))
     return failure();
+  for (OutputModOp mod : attention.outputMods)
+    if (mod.getAmax())
+      tile::StoreOp::create(
+          builder, loc, values.lookup(mod.getAmax()),
+          values.lookup(attention.getOutput(attention.getAmaxName(mod))), at);
   tile::StoreOp::create(builder, loc, *stored,
                         values.lookup(attention.getOutput("output")), at);
   return success();

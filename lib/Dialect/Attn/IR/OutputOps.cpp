@@ -32,7 +32,17 @@ LogicalResult OutputModOp::verify() {
   if (!getOffsets().empty() && getOffsets().size() != 4)
     return emitOpError() << "expected no offsets or 4 (b, h, i, c), got "
                          << getOffsets().size();
-  return success();
+  // output_mod_c7
+  if (!getAmax())
+    return success();
+  auto amax = cast<ShapedType>(getAmax().getType());
+  for (unsigned dim : {kBatch, kHead, kSequence}) {
+    std::string number = Twine(dim).str();
+    if (failed(verifyEqual(*this, {"source", number, source.getDimSize(dim)},
+                           {"amax", number, amax.getDimSize(dim)})))
+      return failure();
+  }
+  return verifyElementType(*this, "amax", amax, getScoreType(getSource()));
 }
 
 LogicalResult OutputModOp::verifyRegions() {
@@ -60,6 +70,8 @@ LogicalResult
 OutputModOp::reifyResultShapes(OpBuilder &builder,
                                ReifiedRankedShapedTypeDims &shapes) {
   shapes.push_back(tensor::getMixedSizes(builder, getLoc(), getSource()));
+  if (getAmax())
+    shapes.push_back(llvm::to_vector(ArrayRef(shapes.front()).drop_back()));
   return success();
 }
 
@@ -67,6 +79,11 @@ OutputModOp attn::getOutputMod(Value output) {
   auto mod = output.hasOneUse() ? dyn_cast<OutputModOp>(*output.user_begin())
                                 : OutputModOp();
   return mod && mod.getSource() == output ? mod : OutputModOp();
+}
+
+bool attn::hasAmax(Value output) {
+  OutputModOp mod = getOutputMod(output);
+  return mod && (mod.getAmax() || hasAmax(mod.getResult()));
 }
 
 #define GET_OP_CLASSES

@@ -110,9 +110,13 @@ LogicalResult GradBuilder::checkResults() {
       cast<func::ReturnOp>(forward.getBody().front().getTerminator());
   llvm::SmallDenseSet<Value> known;
   auto isKnown = [&](Value value) { return value && known.contains(value); };
+  auto isAmax = [&](Value value) {
+    return llvm::any_of(
+        mods, [&](OutputModOp mod) { return mod.getAmax() == value; });
+  };
   for (Value value : returns.getOperands()) {
-    bool isOfAttention =
-        value == result || llvm::is_contained(attention->getResults(), value);
+    bool isOfAttention = value == result || isAmax(value) ||
+                         llvm::is_contained(attention->getResults(), value);
     if (!isOfAttention || !known.insert(value).second)
       return returns.emitOpError()
              << "expected @" << forward.getName()

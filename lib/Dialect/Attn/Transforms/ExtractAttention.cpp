@@ -193,15 +193,19 @@ static SmallVector<OutputModOp> getOutputMods(Operation *attention) {
     mods.push_back(mod);
     output = mod.getResult();
   }
-  if (mods.empty() || !forward.getLse())
+  if (mods.empty())
     return mods;
+  SmallVector<Value> others;
+  if (forward.getLse())
+    others.push_back(forward.getLse());
+  for (OutputModOp mod : mods)
+    if (mod.getAmax())
+      others.push_back(mod.getAmax());
   DominanceInfo dominance;
-  bool isBefore =
-      llvm::all_of(forward.getLse().getUsers(), [&](Operation *user) {
-        return dominance.properlyDominates(mods.back().getOperation(), user);
-      });
-  if (!isBefore)
-    mods.clear();
+  for (Value other : others)
+    for (Operation *user : other.getUsers())
+      if (!dominance.properlyDominates(mods.back().getOperation(), user))
+        return {};
   return mods;
 }
 
@@ -300,6 +304,8 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
       addScalar(capture, scalars, inputs);
     ends.push_back(mod);
     results.front() = mod.getResult();
+    if (mod.getAmax())
+      results.push_back(mod.getAmax());
   }
   Operation *place = ends.empty() ? attention : ends.back();
   SmallVector<PackOp> packs;
@@ -335,11 +341,10 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
 void attn::replaceResults(Operation *attention,
                           const ExtractedAttention &extracted,
                           Operation *call) {
-  size_t count = attention->getNumResults();
   for (auto [old, value] :
-       llvm::zip_equal(ArrayRef(extracted.results).take_front(count),
-                       call->getResults().take_front(count)))
-    Value(old).replaceAllUsesWith(value);
+       llvm::zip_equal(extracted.results, call->getResults()))
+    if (!old.getDefiningOp<AppendOp>())
+      Value(old).replaceAllUsesWith(value);
   for (Operation *end : llvm::reverse(extracted.ends))
     if (end->use_empty())
       end->erase();

@@ -30,12 +30,14 @@ using namespace attn;
 /// Rows of a tile where there is no attention to share one with.
 static constexpr int64_t kTileRows = 64;
 
-/// A tensor of the sizes of `like`, of `type`.
+/// A tensor of the leading sizes of `like`, of `type`.
 static Value createEmpty(OpBuilder &builder, Location loc, Value like,
-                         RankedTensorType type) {
-  Value empty = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, like),
-      type.getElementType());
+                         Type resultType) {
+  auto type = cast<RankedTensorType>(resultType);
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, like);
+  sizes.resize(type.getRank());
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
   if (empty.getType() != type)
     empty = tensor::CastOp::create(builder, loc, type, empty);
   return empty;
@@ -48,12 +50,28 @@ static OutputModOp createOfTile(OpBuilder &builder, OutputModOp op, Value tile,
     return getValueOrCreateConstantIndexOp(builder, op.getLoc(), size);
   });
   auto type = cast<RankedTensorType>(tile.getType());
+  Type rows;
+  if (op.getAmax())
+    rows = type.clone(type.getShape().drop_back(),
+                      getElementTypeOrSelf(op.getAmax().getType()));
   auto ofTile = OutputModOp::create(
       builder, op.getLoc(),
-      type.clone(getElementTypeOrSelf(op.getResult().getType())), tile, at);
+      type.clone(getElementTypeOrSelf(op.getResult().getType())), rows, tile,
+      at);
   IRMapping mapping;
   op.getMod().cloneInto(&ofTile.getMod(), mapping);
   return ofTile;
+}
+
+/// Inserts the rows of the largest magnitudes of a tile, if it has them, into
+/// `destination` at the place of the tile.
+static void insertAmax(OpBuilder &builder, OutputModOp ofTile,
+                       Value destination, ArrayRef<OpFoldResult> offsets,
+                       ArrayRef<OpFoldResult> sizes) {
+  SmallVector<OpFoldResult> strides(kHeadDim, builder.getIndexAttr(1));
+  tensor::ParallelInsertSliceOp::create(
+      builder, ofTile.getLoc(), ofTile.getAmax(), destination,
+      offsets.take_front(kHeadDim), sizes.take_front(kHeadDim), strides);
 }
 
 /// True if a tile is that of an attention's output, or what follows it.
@@ -76,6 +94,12 @@ static tensor::ParallelInsertSliceOp getOutputTile(OpResult result) {
   return {};
 }
 
+/// True if a tile has all columns of its rows.
+static bool hasWholeRows(tensor::ParallelInsertSliceOp insert) {
+  return insert.getSourceType().getDimSize(kHeadDim) ==
+         insert.getDestType().getDimSize(kHeadDim);
+}
+
 /// True if every use of the results of `nest` is behind `op`, or is its.
 static bool canMoveTo(scf::ForallOp nest, OutputModOp op,
                       const DominanceInfo &dominance) {
@@ -88,29 +112,42 @@ static bool canMoveTo(scf::ForallOp nest, OutputModOp op,
 
 /// Makes result `number` of `nest` that of `op`, in place of an output that
 /// nothing else reads, at the place of `op`: what it captures may follow the
-/// attention. Returns the result.
-static Value fuseInto(scf::ForallOp nest, unsigned number, OutputModOp op,
-                      tensor::ParallelInsertSliceOp insert) {
+/// attention. Returns the results of `op`.
+static SmallVector<Value> fuseInto(scf::ForallOp nest, unsigned number,
+                                   OutputModOp op,
+                                   tensor::ParallelInsertSliceOp insert) {
   OpBuilder builder(op);
   Location loc = nest.getLoc();
   SmallVector<Value> outputs(nest.getOutputs());
   Value replaced = outputs[number];
-  auto type = cast<RankedTensorType>(op.getResult().getType());
+  Type type = op.getResult().getType();
   outputs[number] = createEmpty(builder, loc, replaced, type);
+  if (op.getAmax())
+    outputs.push_back(
+        createEmpty(builder, loc, replaced, op.getAmax().getType()));
   auto fused = scf::ForallOp::create(
       builder, loc, nest.getMixedLowerBound(), nest.getMixedUpperBound(),
       nest.getMixedStep(), outputs, nest.getMapping());
   fused.getRegion().takeBody(nest.getRegion());
+  if (op.getAmax())
+    fused.getBody()->addArgument(op.getAmax().getType(), loc);
   fused.getRegionIterArgs()[number].setType(type);
-  builder.setInsertionPoint(fused.getTerminator());
+  scf::InParallelOp stores = fused.getTerminator();
+  builder.setInsertionPoint(stores);
   OutputModOp ofTile =
       createOfTile(builder, op, insert.getSource(), insert.getMixedOffsets());
   insert.getSourceMutable().assign(ofTile.getResult());
-  for (auto [old, result] :
-       llvm::zip_equal(nest.getResults(), fused.getResults()))
-    if (old.getType() == result.getType())
+  SmallVector<Value> results = {fused.getResult(number)};
+  if (op.getAmax()) {
+    builder.setInsertionPointToEnd(stores.getBody());
+    insertAmax(builder, ofTile, fused.getRegionIterArgs().back(),
+               insert.getMixedOffsets(), insert.getMixedSizes());
+    results.push_back(fused.getResults().back());
+  }
+  for (auto [old, result] : llvm::zip(nest.getResults(), fused.getResults()))
+    if (old.getResultNumber() != number)
       old.replaceAllUsesWith(result);
-  return fused.getResult(number);
+  return results;
 }
 
 /// The output that `op` reads, if it alone does.
@@ -127,15 +164,14 @@ static bool fuse(OutputModOp op, const DominanceInfo &dominance) {
   tensor::ParallelInsertSliceOp insert;
   if (output)
     insert = getOutputTile(output);
-  if (!insert)
+  if (!insert || (op.getAmax() && !hasWholeRows(insert)))
     return false;
   auto nest = cast<scf::ForallOp>(output.getOwner());
   if (!canMoveTo(nest, op, dominance))
     return false;
   unsigned number = output.getResultNumber();
   Value empty = nest.getOutputs()[number];
-  Value fused = fuseInto(nest, number, op, insert);
-  op.getResult().replaceAllUsesWith(fused);
+  op->replaceAllUsesWith(fuseInto(nest, number, op, insert));
   op.erase();
   nest.erase();
   if (Operation *unused = empty.getDefiningOp(); unused && unused->use_empty())
@@ -149,7 +185,7 @@ static bool moveBeforeRepair(OutputModOp op,
                              SmallVectorImpl<OutputModOp> &worklist) {
   auto repair = op.getSource().getDefiningOp<RepairOp>();
   if (!repair || op.getSource() != repair.getOutputResult() ||
-      !op.getSource().hasOneUse())
+      !op.getSource().hasOneUse() || op.getAmax())
     return false;
   OpBuilder builder(repair);
   DominanceInfo dominance;
@@ -186,14 +222,16 @@ static void tileAlone(OutputModOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
   Value source = op.getSource();
-  auto type = cast<RankedTensorType>(op.getResult().getType());
+  SmallVector<Value> destinations;
+  for (Type type : op->getResultTypes())
+    destinations.push_back(createEmpty(builder, loc, source, type));
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, source);
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1),
                rows = builder.getIndexAttr(kTileRows);
   auto nest = scf::ForallOp::create(
       builder, loc, ArrayRef<OpFoldResult>{zero, zero, zero},
       ArrayRef(sizes).drop_back(), ArrayRef<OpFoldResult>{one, one, rows},
-      createEmpty(builder, loc, source, type), std::nullopt);
+      destinations, std::nullopt);
   builder.setInsertionPoint(nest.getTerminator());
   SmallVector<OpFoldResult> offsets =
       getAsOpFoldResult(ValueRange(nest.getInductionVars()));
@@ -210,7 +248,10 @@ static void tileAlone(OutputModOp op) {
   tensor::ParallelInsertSliceOp::create(builder, loc, ofTile.getResult(),
                                         nest.getRegionIterArgs().front(),
                                         offsets, tileSizes, strides);
-  op.getResult().replaceAllUsesWith(nest.getResult(0));
+  if (op.getAmax())
+    insertAmax(builder, ofTile, nest.getRegionIterArgs().back(), offsets,
+               tileSizes);
+  op->replaceAllUsesWith(nest.getResults());
   op.erase();
 }
 

@@ -239,6 +239,7 @@ static AttentionProblem getProblem(AttentionOp op, const AttentionDims &dims) {
   countQueryOps(op, problem);
   countOutputMods(op, problem);
   problem.hasLse = static_cast<bool>(op.getLse());
+  problem.hasAmax = hasAmax(op.getOutput());
   problem.hasProbMod = op.hasProbMod();
   // Sizes that are too large are refused when a schedule is asked for.
   if (op.hasMaskMod() && problem.verify())

@@ -11,6 +11,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/FiniteMasks.h"
 #include "attn/Dialect/Attn/IR/NamedMods.h"
+#include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 
@@ -260,6 +261,10 @@ static bool split(AttentionOp op, const FiniteMaskOptions &options) {
   AttentionDims dims = AttentionDims::get(op);
   if (!mayHide(op) || dims.headDim > kMaxColumns || dims.valueDim > kMaxColumns)
     return false;
+  // A repair has no largest magnitudes of rows.
+  bool repairs = !op.getSink() && !options.assumeVisibleRows;
+  if (repairs && hasAmax(op.getOutput()))
+    return false;
   OpBuilder builder(op);
   AttentionOp masked = cloneWithLse(builder, op);
   MaskPeeler peeler(masked.getScoreMod().front(), options.threshold);
@@ -276,7 +281,7 @@ static bool split(AttentionOp op, const FiniteMaskOptions &options) {
   simplifyScoreMod(masked);
   builder.setInsertionPoint(op);
   SmallVector<Value> results(masked.getResults());
-  if (!op.getSink() && !options.assumeVisibleRows) {
+  if (repairs) {
     AttentionOp whole = cloneWithLse(builder, op);
     auto repair = RepairOp::create(
         builder, loc, masked.getOutput(), masked.getLse(), whole.getOutput(),

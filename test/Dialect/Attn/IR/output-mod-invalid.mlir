@@ -99,3 +99,25 @@ func.func @f(%o: tensor<2x4x8x64xf8E4M3FN>) {
   } : tensor<2x4x8x64xf8E4M3FN> -> tensor<2x4x8x64xf32>
   return
 }
+
+// -----
+
+// output_mod_c7
+func.func @f(%o: tensor<2x4x8x64xf32>) {
+  // expected-error @+1 {{expected amax dimension 2 to be 8 as in source, got 9}}
+  %y, %amax = attn.output_mod %o (%x: f32, %b: index, %h: index, %i: index, %c: index) {
+    attn.yield %x : f32
+  } : tensor<2x4x8x64xf32> -> tensor<2x4x8x64xf32>, tensor<2x4x9xf32>
+  return
+}
+
+// -----
+
+// output_mod_c7
+func.func @f(%o: tensor<2x4x8x64xf64>) {
+  // expected-error @+1 {{expected element type of amax to be 'f64', got 'f32'}}
+  %y, %amax = attn.output_mod %o (%x: f64, %b: index, %h: index, %i: index, %c: index) {
+    attn.yield %x : f64
+  } : tensor<2x4x8x64xf64> -> tensor<2x4x8x64xf64>, tensor<2x4x8xf32>
+  return
+}

@@ -23,3 +23,14 @@ func.func @of_a_tile(%o: tensor<1x1x16x64xf64>, %at: index) -> tensor<1x1x16x64x
   } : tensor<1x1x16x64xf64> -> tensor<1x1x16x64xf64>
   return %y : tensor<1x1x16x64xf64>
 }
+
+// CHECK-LABEL: @with_amax
+// CHECK: %{{.*}}, %[[AMAX:.*]] = attn.output_mod %arg0 (
+// CHECK: } : tensor<?x4x?x64xf32> -> tensor<?x4x?x64xf8E4M3FN>, tensor<?x4x?xf32>
+// CHECK: return %[[AMAX]]
+func.func @with_amax(%o: tensor<?x4x?x64xf32>) -> tensor<?x4x?xf32> {
+  %y, %amax = attn.output_mod %o (%x: f32, %b: index, %h: index, %i: index, %c: index) {
+    attn.yield %x : f32
+  } : tensor<?x4x?x64xf32> -> tensor<?x4x?x64xf8E4M3FN>, tensor<?x4x?xf32>
+  return %amax : tensor<?x4x?xf32>
+}

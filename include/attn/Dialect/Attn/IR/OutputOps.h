@@ -18,6 +18,9 @@ namespace attn {
 /// if there is none. A kernel applies it before it stores.
 OutputModOp getOutputMod(mlir::Value output);
 
+/// True if one of those that follow each other behind `output` has an `amax`.
+bool hasAmax(mlir::Value output);
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_IR_OUTPUTOPS_H

@@ -35,6 +35,18 @@ def OutputModOp : Attn_Op<"output_mod", [
     Of 8 bits the result is rounded to the nearest number, no further than the
     largest finite one: a scale of the output is a factor in the region.
 
+    A second result, `amax`, has the largest magnitude of each row, of what the
+    region gives before it is rounded; a NaN in the row makes it NaN:
+
+    ```
+    amax[b,h,i] = max over c of |mod(source[b,h,i,c], b, h, i, c)|
+    ```
+
+    The scale of the next step's 8-bit output is a maximum over it (delayed
+    scaling: Micikevicius et al., FP8 Formats for Deep Learning, 2022), of the
+    tensor, a head or a block of rows. In front of the op that scales and rounds,
+    it is that of the unscaled output.
+
     With `offsets` the source is a tile, whose first element is there: so it is
     in the tiled form.
 
@@ -51,15 +63,23 @@ def OutputModOp : Attn_Op<"output_mod", [
       %r = arith.mulf %x, %s : f32
       attn.yield %r : f32
     } : tensor<?x32x?x128xf32> -> tensor<?x32x?x128xf8E4M3FN>
+    %same, %amax = attn.output_mod %o (%x: f32, %b: index, %h: index, %i: index, %c: index) {
+      attn.yield %x : f32
+    } : tensor<?x32x?x128xf32> -> tensor<?x32x?x128xf32>, tensor<?x32x?xf32>
     ```
   }];
   let arguments = (ins Attn_Tensor<Attn_Float, 4>:$source,
                        Variadic<Index>:$offsets);
-  let results = (outs Attn_Tensor<Attn_Input, 4>:$result);
+  let results = (outs Attn_Tensor<Attn_Input, 4>:$result,
+                      Optional<Attn_Tensor<Attn_Acc, 3>>:$amax);
   let regions = (region AnyRegion:$mod);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source,
+                                 "::mlir::ValueRange":$offsets), [{
+    build($_builder, $_state, result, /*amax=*/::mlir::Type(), source, offsets);
+  }]>];
   let assemblyFormat = [{
     $source (`offsets` `(` $offsets^ `)`)? custom<OutputMod>($mod)
-    attr-dict `:` type($source) `->` type($result)
+    attr-dict `:` type($source) `->` type($result) (`,` type($amax)^)?
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;

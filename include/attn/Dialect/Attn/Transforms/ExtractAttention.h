@@ -32,8 +32,8 @@ struct ExtractedAttention {
   mlir::func::FuncOp function;
   /// What the function's arguments are around the attention.
   llvm::SmallVector<mlir::Value> arguments;
-  /// What its results are: those of the attention, or of what follows it, then
-  /// pools to which it appends.
+  /// What its results are: those of the attention, or of what follows it, each
+  /// `amax` of that, then pools to which it appends.
   llvm::SmallVector<mlir::Value> results;
   /// What follows the attention that the function has, too: attn.output_mod,
   /// and attn.pack and attn.sum_heads with their destinations.

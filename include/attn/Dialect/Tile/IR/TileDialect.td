@@ -41,7 +41,8 @@ def AttnTile_FragmentLayout : I32EnumAttr<"FragmentLayout",
 }
 
 def AttnTile_Reduction : I32EnumAttr<"Reduction", "row reduction", [
-    I32EnumAttrCase<"max", 0>, I32EnumAttrCase<"sum", 1>]> {
+    I32EnumAttrCase<"max", 0>, I32EnumAttrCase<"sum", 1>,
+    I32EnumAttrCase<"maximum", 2>]> {
   let cppNamespace = "::attn::tile";
 }
 

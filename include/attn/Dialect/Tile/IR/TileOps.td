@@ -438,7 +438,8 @@ def RowReduceOp : AttnTile_Op<"row_reduce", [
   let description = [{
     Combines, in each lane, its own columns of a row with its `init`. The four
     lanes of a quad then hold parts of the row; `row_all_reduce` combines them.
-    A maximum ignores NaN.
+    A `max` ignores NaN; a `maximum`, as of arith.maximumf, is NaN if an element
+    is.
 
     Example:
     ```mlir
