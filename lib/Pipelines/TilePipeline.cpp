@@ -40,6 +40,7 @@ void attn::buildTilePipeline(OpPassManager &pm,
   kernels.addPass(tile::createOverlapSoftmaxPass());
   kernels.addPass(tile::createOverlapProductsPass());
   kernels.addPass(tile::createStageStoresPass());
+  kernels.addPass(tile::createSliceOutputsPass());
   kernels.addPass(tile::createPipelinePass());
   kernels.addPass(
       tile::createAllocateSharedMemoryPass(getSharedMemoryLimit(options)));

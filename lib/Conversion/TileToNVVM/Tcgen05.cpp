@@ -458,11 +458,15 @@ struct LoadTensorLowering : TileOpLowering<LoadTensorOp> {
     if (failed(address))
       return failure();
     fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
+    auto part = TensorTileType::get(op.getContext(),
+                                    op.getResult().getType().getShape(),
+                                    type.getElementType());
+    auto first = static_cast<int64_t>(op.getColumn());
     SmallVector<Value> registers;
     forEachPart(
-        type, [&](int64_t row, int64_t column, int64_t columns, size_t) {
-          for (Value value :
-               load(rewriter, loc, type, *address, row, column, columns)) {
+        part, [&](int64_t row, int64_t column, int64_t columns, size_t) {
+          for (Value value : load(rewriter, loc, type, *address, row,
+                                  first + column, columns)) {
             if (op.getAcc())
               value = arith::AddFOp::create(
                   rewriter, loc, adaptor.getAcc()[registers.size()], value);

@@ -121,7 +121,16 @@ LogicalResult LoadTensorOp::verify() {
     return emitOpError() << "expected acc to be of type "
                          << getResult().getType() << ", got "
                          << getAcc().getType();
-  return verifyFragment(*this, "the result", getResult().getType(), tile,
+  FragmentType result = getResult().getType();
+  if (result.isRow() || result.isColumn())
+    return emitOpError() << "expected an accumulator, got " << result;
+  int64_t columns = result.getShape()[1], column = getColumn();
+  if (column < 0 || column > tile.getCols() - columns)
+    return emitOpError() << "expected at most " << tile.getCols()
+                         << " columns, got " << columns << " from " << column;
+  auto part = TensorTileType::get(getContext(), {tile.getRows(), columns},
+                                  tile.getElementType());
+  return verifyFragment(*this, "the result", result, part,
                         FragmentLayout::Accumulator);
 }
 

@@ -210,11 +210,6 @@ void Specializer::moveToConsumer(RolesOp roles) {
 // The consumer
 //===----------------------------------------------------------------------===//
 
-static bool isZero(Value fragment) {
-  auto fill = fragment.getDefiningOp<FillOp>();
-  return fill && fill.getValue().isZero();
-}
-
 /// Waits for the tile of `channel`, and its vectors, before the first op that
 /// reads one of them, and gives the stage back after the last one.
 void Specializer::guardStage(const Channel &channel, ArrayRef<LoadOp> loads,

@@ -12,6 +12,11 @@
 using namespace mlir;
 using namespace attn::tile;
 
+bool attn::tile::isZero(Value fragment) {
+  auto fill = fragment.getDefiningOp<FillOp>();
+  return fill && fill.getValue().isZero();
+}
+
 /// A fragment is written to tensor memory; what is loaded once for all steps
 /// stays in shared memory.
 static FragmentType getStoredOperand(MmaOp op) {
@@ -179,11 +184,6 @@ LogicalResult TensorProducts::create(OpBuilder &builder, KernelOp kernel,
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
-
-static bool isZero(Value fragment) {
-  auto fill = fragment.getDefiningOp<FillOp>();
-  return fill && fill.getValue().isZero();
-}
 
 Value TensorProducts::storeOperand(OpBuilder &builder, Value fragment,
                                    const Product &product, Value warpgroup) {

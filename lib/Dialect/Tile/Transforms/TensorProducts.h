@@ -21,6 +21,9 @@
 
 namespace attn::tile {
 
+/// True for a fragment that a fill makes zeros.
+bool isZero(mlir::Value fragment);
+
 class TensorProducts {
 public:
   /// Makes tiles and barriers for the products of the kernel's loops, which all

@@ -95,6 +95,24 @@ attn_tile.kernel @load_other(%g: index) warps(4) {
 
 // -----
 
+attn_tile.kernel @load_columns(%g: index) warps(4) {
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+  // expected-error @below {{expected at most 64 columns, got 32 from 48}}
+  %f = attn_tile.load_tensor %t[%g] {column = 48 : i64} : !attn_tile.tensor<128x64xf32> -> !attn_tile.fragment<128x32xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @load_row(%g: index) warps(4) {
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+  // expected-error @below {{expected an accumulator, got '!attn_tile.fragment<128xf32, row>'}}
+  %f = attn_tile.load_tensor %t[%g] : !attn_tile.tensor<128x64xf32> -> !attn_tile.fragment<128xf32, row>
+  attn_tile.return
+}
+
+// -----
+
 attn_tile.kernel @load_acc(%a: !attn_tile.fragment<128x32xf32, accumulator>, %g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
   // expected-error @below {{expected acc to be of type '!attn_tile.fragment<128x64xf32, accumulator>', got '!attn_tile.fragment<128x32xf32, accumulator>'}}

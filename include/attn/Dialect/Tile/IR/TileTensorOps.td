@@ -166,7 +166,8 @@ def LoadTensorOp : AttnTile_TensorOp<"load_tensor"> {
   let summary = "read a product from tensor memory";
   let description = [{
     `result` is the tile, or `acc` plus the tile: each warp reads its rows. The
-    barrier of the product has been waited for.
+    barrier of the product has been waited for. A `result` of fewer columns has
+    those of the tile from `column` on.
 
     Example:
     ```mlir
@@ -175,7 +176,8 @@ def LoadTensorOp : AttnTile_TensorOp<"load_tensor"> {
     ```
   }];
   let arguments = (ins AttnTile_Tensor:$tile, Index:$warpgroup,
-                       Optional<AttnTile_Fragment>:$acc);
+                       Optional<AttnTile_Fragment>:$acc,
+                       DefaultValuedAttr<I64Attr, "0">:$column);
   let results = (outs AttnTile_Fragment:$result);
   let assemblyFormat = [{
     $tile `[` $warpgroup `]` (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict

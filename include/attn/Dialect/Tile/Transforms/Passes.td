@@ -286,6 +286,43 @@ def StageStoresPass : Pass<"attn-tile-stage-stores", "::attn::tile::KernelOp"> {
   ];
 }
 
+def SliceOutputsPass : Pass<"attn-tile-slice-outputs", "::attn::tile::KernelOp"> {
+  let summary = "Load outputs from tensor memory by columns";
+  let description = [{
+    A thread has a row, or half of one, of a product in tensor memory, and not the
+    registers for all of it and what is computed of it. What is loaded to be
+    stored, through elementwise ops and reductions of rows, is so for 64 columns
+    after the other: an output, and what follows it. Fragments that something else
+    uses stay whole.
+
+    Requires: nothing. Ensures: nothing.
+
+    Example: two slices of 64 columns, the second from `column = 64` on.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-slice-outputs))'
+    attn_tile.kernel @output(%o: !attn_tile.global<2x8x?x128xf32>) warps(4)
+        attributes {producer_warps = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x128xf32>
+      attn_tile.roles producer(56) {
+        %c = arith.constant 0 : index
+      } consumer(256) {
+      ^bb0(%warpgroup: index):
+        %sum = attn_tile.load_tensor %t[%warpgroup]
+            : !attn_tile.tensor<128x128xf32> -> !attn_tile.fragment<128x128xf32, accumulator>
+        attn_tile.store %sum, %o[%c0, %c0, %c0]
+            : !attn_tile.fragment<128x128xf32, accumulator>, !attn_tile.global<2x8x?x128xf32>
+        attn_tile.free_tensors %t : !attn_tile.tensor<128x128xf32>
+      }
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSliced", "outputs-sliced", "Number of outputs sliced">
+  ];
+}
+
 def AllocateSharedMemoryPass
     : Pass<"attn-tile-allocate-shared-memory", "::attn::tile::KernelOp"> {
   let summary = "Give each shared tile its place";
