@@ -71,11 +71,14 @@ private:
                           index.bitAnd(lane, kMatrixRows - 1));
     SwizzledAddress address(index, type, adaptor.getTile().front(), row,
                             index.shiftRight(lane, 4));
+    auto first = static_cast<int64_t>(op.getColumn());
     // The tile may be one that other warps of the warpgroup still read.
-    syncWarpgroup(builder, loc, index.shiftRight(index.warp(), 2));
+    if (first == 0)
+      syncWarpgroup(builder, loc, index.shiftRight(index.warp(), 2));
     ValueRange source = adaptor.getSource();
+    int64_t end = first + op.getSource().getType().getShape()[1];
     for (int64_t block = 0; block < rows; block += kMatrixRows)
-      for (int64_t col = 0; col < type.getCols(); col += kMatrixCols)
+      for (int64_t col = first; col < end; col += kMatrixCols)
         storeBlock(builder, loc, type, address.get(block, col / kChunkElements),
                    source, NVVM::MMALayout::row);
   }

@@ -46,8 +46,23 @@ static LogicalResult verifyTileOfFragment(Operation *op, FragmentType source,
 LogicalResult StoreSharedOp::verify() {
   if (getTranspose() && getPairs())
     return emitOpError() << "expected transpose or pairs, got both";
-  return verifyTileOfFragment(*this, getSource().getType(), getTile().getType(),
-                              getTranspose());
+  FragmentType source = getSource().getType();
+  SharedType tile = getTile().getType();
+  bool isRows = !getTranspose() && !getPairs() && source.getShape().size() == 2;
+  if (!isRows && getColumn() != 0)
+    return emitOpError() << "expected all columns of the tile with transpose or "
+                            "pairs, got those from "
+                         << getColumn();
+  if (!isRows)
+    return verifyTileOfFragment(*this, source, tile, getTranspose());
+  int64_t columns = source.getShape()[1], column = getColumn();
+  if (column < 0 || column % 16 != 0 || column > tile.getCols() - columns)
+    return emitOpError() << "expected at most " << tile.getCols()
+                         << " columns, from a multiple of 16 on, got "
+                         << columns << " from " << column;
+  auto part = SharedType::get(getContext(), {tile.getRows(), columns},
+                              tile.getElementType(), tile.getSwizzle());
+  return verifyTileOfFragment(*this, source, part, /*transposed=*/false);
 }
 
 LogicalResult ShareOp::verify() {

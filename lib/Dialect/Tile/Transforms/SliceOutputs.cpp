@@ -24,8 +24,9 @@ namespace attn::tile {
 using namespace mlir;
 using namespace attn::tile;
 
-/// Those of a panel of 16-bit elements.
-static constexpr int64_t kColumns = 64;
+/// Columns at a time, and where tensors are read for each element, whose
+/// addresses and elements take registers, too.
+static constexpr int64_t kColumns = 64, kColumnsOfReads = 32;
 
 namespace {
 
@@ -49,18 +50,25 @@ private:
   void cloneStore(StoreOp op, int64_t column, IRMapping &mapping);
   void cloneStore(StoreSharedOp op, int64_t column, IRMapping &mapping);
 
+  FragmentType getSliceType(FragmentType type) const {
+    return FragmentType::get(type.getContext(), {type.getRows(), width},
+                             type.getElementType(), type.getLayout());
+  }
+
   LoadTensorOp load;
   OpBuilder builder;
   SetVector<Operation *> ops; ///< in their order
+  int64_t width = kColumns;
   /// The rows of each reduction so far.
   DenseMap<Operation *, Value> rows;
 };
 
 } // namespace
 
-static FragmentType getSliceType(FragmentType type) {
-  return FragmentType::get(type.getContext(), {type.getRows(), kColumns},
-                           type.getElementType(), type.getLayout());
+/// True if elements of tensors are read in the region of a map.
+static bool readsTensors(Operation *op) {
+  auto map = dyn_cast<MapOp>(op);
+  return map && !map.getBody().getOps<ExtractOp>().empty();
 }
 
 /// True if `user` can be done by columns; what it gives is followed.
@@ -81,11 +89,8 @@ bool OutputSlicer::take(Operation *user) {
                     ops.contains(input.getDefiningOp());
            });
   }
-  if (auto store = dyn_cast<StoreSharedOp>(user)) {
-    SharedType tile = store.getTile().getType();
-    return !store.getTranspose() && !store.getPairs() &&
-           kColumns % tile.getPanelCols() == 0;
-  }
+  if (auto store = dyn_cast<StoreSharedOp>(user))
+    return !store.getTranspose() && !store.getPairs();
   return isa<RowReduceOp, StoreOp>(user);
 }
 
@@ -107,6 +112,8 @@ bool OutputSlicer::collect() {
   });
   ops.clear();
   ops.insert_range(sorted);
+  if (llvm::any_of(ops, readsTensors))
+    width = kColumnsOfReads;
   return !ops.empty() && llvm::all_of(ops, [&](Operation *op) {
     auto reduce = dyn_cast<RowReduceOp>(op);
     return !reduce || canMove(reduce);
@@ -172,15 +179,8 @@ void OutputSlicer::cloneStore(StoreOp op, int64_t column, IRMapping &mapping) {
 
 void OutputSlicer::cloneStore(StoreSharedOp op, int64_t column,
                               IRMapping &mapping) {
-  SharedType whole = op.getTile().getType();
-  auto type =
-      SharedType::get(op.getContext(), {whole.getRows(), kColumns},
-                      whole.getElementType(), whole.getSwizzle());
-  Value first = arith::ConstantIndexOp::create(builder, op.getLoc(), column);
-  Value tile =
-      ColumnsOp::create(builder, op.getLoc(), type, op.getTile(), first);
-  StoreSharedOp::create(builder, op.getLoc(), mapping.lookup(op.getSource()),
-                        tile);
+  auto copy = cast<StoreSharedOp>(builder.clone(*op, mapping));
+  copy.setColumn(column);
 }
 
 void OutputSlicer::clone(Operation *op, int64_t column, IRMapping &mapping) {
@@ -198,7 +198,7 @@ void OutputSlicer::slice() {
   Operation *end = ops.back();
   builder.setInsertionPoint(end);
   int64_t columns = load.getResult().getType().getShape()[1];
-  for (int64_t column = 0; column < columns; column += kColumns) {
+  for (int64_t column = 0; column < columns; column += width) {
     IRMapping mapping;
     cloneLoad(column, mapping);
     for (Operation *op : ops)

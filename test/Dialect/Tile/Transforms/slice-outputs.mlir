@@ -49,22 +49,29 @@ attn_tile.kernel @output(%o: !attn_tile.global<2x8x?x192xf32>, %amax: !attn_tile
   attn_tile.return
 }
 
-// Through shared memory panels are slices; the index of a column that there is already goes on from it.
+// To shared memory with their column; the index of a column that there is already goes on from it. Where tensors are read slices have half as many.
 // CHECK-LABEL: attn_tile.kernel @staged
-// CHECK: %[[P0:.*]] = attn_tile.columns %[[OUT:.*]][%{{.*}}] : <128x192xbf16, swizzle = 128> to <128x64xbf16, swizzle = 128>
-// CHECK: attn_tile.store_shared %{{.*}} to %[[P0]]
-// CHECK: %[[AT:.*]] = arith.constant 64 : index
-// CHECK: %[[P1:.*]] = attn_tile.columns %[[OUT]][%[[AT]]]
-// CHECK: attn_tile.store_shared %{{.*}} to %[[P1]]
-// CHECK: %[[AT:.*]] = arith.constant 64 : index
-// CHECK: %[[COLUMN:.*]] = arith.addi %arg1, %[[AT]]
-// CHECK: attn_tile.store %{{.*}}, %arg0[%arg1, %arg1, %arg1, %[[COLUMN]]]
-attn_tile.kernel @staged(%o: !attn_tile.global<2x8x?x?xf32>, %at: index) warps(4) {
+// CHECK: attn_tile.load_tensor %{{.*}} : <128x192xf32> -> <128x32xf32, accumulator>
+// CHECK: attn_tile.store_shared %{{.*}} to %[[OUT:.*]] : <128x32xf32, accumulator> to <128x192xbf16, swizzle = 128>
+// CHECK: attn_tile.load_tensor %{{.*}} {column = 32 : i64}
+// CHECK: attn_tile.store_shared %{{.*}} to %[[OUT]] {column = 32 : i64}
+// CHECK: %[[AT:.*]] = arith.constant 32 : index
+// CHECK: %[[COLUMN:.*]] = arith.addi %arg2, %[[AT]]
+// CHECK: attn_tile.store %{{.*}}, %arg0[%arg2, %arg2, %arg2, %[[COLUMN]]]
+// CHECK: attn_tile.store_shared %{{.*}} to %[[OUT]] {column = 160 : i64}
+attn_tile.kernel @staged(%o: !attn_tile.global<2x8x?x?xf32>, %gate: !attn_tile.global<?xf32>, %at: index) warps(4) {
   %t = attn_tile.alloc_tensors : !tile
   %out = attn_tile.alloc : !attn_tile.shared<128x192xbf16, swizzle = 128>
   %sum = attn_tile.load_tensor %t[%at] : !tile -> !sum
-  attn_tile.store_shared %sum to %out : !sum to !attn_tile.shared<128x192xbf16, swizzle = 128>
-  attn_tile.store %sum, %o[%at, %at, %at, %at] : !sum, !attn_tile.global<2x8x?x?xf32>
+  %gated = attn_tile.map %sum : (!sum) -> !sum {
+  ^bb0(%x: f32, %r: i32, %c: i32):
+    %i = arith.extsi %c : i32 to i64
+    %g = attn_tile.extract %gate[%i] : !attn_tile.global<?xf32>
+    %y = arith.mulf %x, %g : f32
+    attn_tile.yield %y : f32
+  }
+  attn_tile.store_shared %gated to %out : !sum to !attn_tile.shared<128x192xbf16, swizzle = 128>
+  attn_tile.store %gated, %o[%at, %at, %at, %at] : !sum, !attn_tile.global<2x8x?x?xf32>
   attn_tile.free_tensors %t : !tile
   attn_tile.return
 }

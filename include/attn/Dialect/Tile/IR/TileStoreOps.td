@@ -42,7 +42,8 @@ def StoreSharedOp : AttnTile_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
   let description = [{
     Rounded to the tile's element type. Each warp writes its own rows (PTX ISA,
     stmatrix), when all warps of its warpgroup are here: what they have read from
-    the tile before may be overwritten. With `transpose` the tile is [n, m] for a
+    the tile before may be overwritten. A source of fewer columns is written from
+    `column` on; behind the one from 0 on, nobody is waited for. With `transpose` the tile is [n, m] for a
     fragment of [m, n], the columns of a warp are its own, and it waits for
     nobody. With `pairs` each lane writes its pairs of columns (sm_80 has no
     stmatrix), and waits for nobody either.
@@ -54,10 +55,12 @@ def StoreSharedOp : AttnTile_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
     ```
   }];
   let arguments = (ins AttnTile_Fragment:$source, AttnTile_Shared:$tile,
-                       UnitAttr:$transpose, UnitAttr:$pairs);
+                       UnitAttr:$transpose, UnitAttr:$pairs,
+                       DefaultValuedAttr<I64Attr, "0">:$column);
   let builders = [OpBuilder<(ins "::mlir::Value":$source, "::mlir::Value":$tile,
                                  CArg<"bool", "false">:$transpose), [{
-    build($_builder, $_state, source, tile, transpose, /*pairs=*/false);
+    build($_builder, $_state, source, tile, transpose, /*pairs=*/false,
+          /*column=*/0);
   }]>];
   let assemblyFormat = [{
     $source `to` $tile (`transpose` $transpose^)? (`pairs` $pairs^)? attr-dict

@@ -323,6 +323,37 @@ def SliceOutputsPass : Pass<"attn-tile-slice-outputs", "::attn::tile::KernelOp">
   ];
 }
 
+def SinkScalarsPass : Pass<"attn-tile-sink-scalars", "::attn::tile::KernelOp"> {
+  let summary = "Compute scalars in each role that reads them";
+  let description = [{
+    What both roles of `attn_tile.roles` read, and is computed in front, is computed
+    in each: bounds of loops, places of tiles. A register that both need would be
+    one of the producer's few, which the fragments of the consumers take, too:
+    ptxas (13.0) keeps it in memory.
+
+    Requires: nothing. Ensures: nothing.
+
+    Example: the sum is in both roles.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-sink-scalars))'
+    attn_tile.kernel @bounds(%a: index, %o: !attn_tile.global<?xf32>) warps(4)
+        attributes {producer_warps = 4 : i64} {
+      %n = arith.addi %a, %a : index
+      attn_tile.roles producer(56) {
+        %p = arith.muli %n, %n : index
+      } consumer(256) {
+      ^bb0(%warpgroup: index):
+        %c = arith.addi %n, %a : index
+      }
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSunk", "scalars-sunk", "Number of scalars sunk">
+  ];
+}
+
 def AllocateSharedMemoryPass
     : Pass<"attn-tile-allocate-shared-memory", "::attn::tile::KernelOp"> {
   let summary = "Give each shared tile its place";

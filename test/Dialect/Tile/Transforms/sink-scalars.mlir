@@ -1,0 +1,38 @@
+// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-sink-scalars))' | FileCheck %s
+
+// What both roles read is computed in each, with what it is computed of; what one reads, or something in front, stays.
+// CHECK-LABEL: attn_tile.kernel @both
+// CHECK-NEXT: %[[N:.*]] = attn_tile.dim %arg1, 0
+// CHECK-NEXT: %[[ONE:.*]] = arith.muli %arg0, %arg0
+// CHECK-NEXT: %[[FRONT:.*]] = arith.addi %arg0, %[[N]]
+// CHECK-NEXT: attn_tile.alloc
+// CHECK: attn_tile.exit if
+// CHECK: attn_tile.roles producer(56) {
+// CHECK-NEXT: %[[M:.*]] = attn_tile.dim %arg1, 0
+// CHECK-NEXT: %[[SUM:.*]] = arith.addi %arg0, %[[M]]
+// CHECK-NEXT: %[[PRODUCT:.*]] = arith.muli %[[SUM]], %arg0
+// CHECK-NEXT: arith.subi %[[PRODUCT]], %[[ONE]]
+// CHECK-NEXT: } consumer(256) {
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: %[[M:.*]] = attn_tile.dim %arg1, 0
+// CHECK-NEXT: %[[SUM:.*]] = arith.addi %arg0, %[[M]]
+// CHECK-NEXT: %[[PRODUCT:.*]] = arith.muli %[[SUM]], %arg0
+// CHECK-NEXT: scf.for %{{.*}} = %[[SUM]] to %[[PRODUCT]]
+attn_tile.kernel @both(%a: index, %o: !attn_tile.global<?xf32>) warps(4) attributes {producer_warps = 4 : i64} {
+  %n = attn_tile.dim %o, 0 : !attn_tile.global<?xf32>
+  %one = arith.muli %a, %a : index
+  %sum = arith.addi %a, %n : index
+  %product = arith.muli %sum, %a : index
+  %tile = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %ends = arith.cmpi eq, %sum, %a : index
+  attn_tile.exit if %ends
+  attn_tile.roles producer(56) {
+    %p = arith.subi %product, %one : index
+  } consumer(256) {
+  ^bb0(%warpgroup: index):
+    scf.for %i = %sum to %product step %a {
+      %c = arith.addi %i, %a : index
+    }
+  }
+  attn_tile.return
+}
