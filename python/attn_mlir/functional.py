@@ -18,7 +18,7 @@ from .heads import head_map_arrays, map_types
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks, prepared
 from .mask import Mask, Score, trace_mask, trace_score
-from .mask.outputs import trace_output
+from .mask.outputs import Measured, Output, trace_output
 from .mask.tracing import Factor, Traced
 from .probabilities import changed_attention
 from .problem import AttentionProblem, bias_shape, float_text
@@ -50,6 +50,7 @@ def attention(
     prob_mod: Any = None,
     output_mod: Any = None,
     return_lse: bool = False,
+    return_amax: bool = False,
     out: Any = None,
     target: Optional[str] = None,
     device: Optional[str] = None,
@@ -105,7 +106,9 @@ def attention(
       block_mask: lists of blocks outside of which nothing is seen, as attn_mlir.mask.block_mask or FlexAttention's BlockMask;
         holds beside the other masks.
       return_lse: also the logarithm of each row's sum of exponentials, [B, Hq, M] f32; -inf (the sink) in rows without keys.
-      out: an array for the output, or (output, lse).
+      return_amax: also the largest magnitude of each row of the output, [B, Hq, M] f32, of what output_mod gives, before output_scale and rounding;
+        NaN where a row has one. Its maximum is what a next step's output_scale follows from.
+      out: an array for the output, or for each result.
       target: what to compile for; by default the GPU that the arrays are on, and the CPU for arrays in host memory.
       device: as for a kernel's call: "cuda" runs arrays in host memory on the GPU, "sim" a GPU's kernel in the simulator.
       allow_tf32: f32 on a GPU, where the factors of products are rounded to 10 bits of fraction; without it an error.
@@ -114,7 +117,7 @@ def attention(
         no further than the largest finite one.
       output_scale: of an output of 8 bits, by what it is multiplied before it is rounded: a number, or f32 [1].
 
-    Returns output [B, Hq, M, Dv], or (output, lse), of query's library. Rows without keys are 0. Results
+    Returns output [B, Hq, M, Dv], or (output, lse), (output, amax) or (output, lse, amax), of query's library. Rows without keys are 0. Results
     carry no gradients, and tensors of torch that require them are an error while torch records them: attn_mlir.torch
     has functions that differentiate, attention_backward gives the gradients.
 
@@ -124,9 +127,10 @@ def attention(
     compiler's diagnostics.
     """
     check_no_gradients(query=query, key=key, value=value, bias=bias, sink=sink)
-    output_mod = float8_output(query, output_mod, output_scale, result_dtype)
+    measured = (output_mod or (lambda x, b, h, i, c: x)) if return_amax else None
+    output_mod = float8_output(query, None if return_amax else output_mod, output_scale, result_dtype)
     signature, others = None, (bias, sink, key_lengths, query_lengths, descale, head_map, qk_norm, rotary, rotary_positions)
-    functions = (mask_mod, block_mask, score_mod, prob_mod, output_mod, out, cache)
+    functions = (mask_mod, block_mask, score_mod, prob_mod, measured, output_mod, out, cache)
     if not dropout and all([other is None for other in others + functions]):
         options = (normalization, target, device, allow_tf32, result_dtype)
         signature = prepared.plain_signature((query, key, value), causal, window, soft_cap, scale, return_lse, options)
@@ -143,6 +147,8 @@ def attention(
     if tokens is not None:
         soft_cap, score_mod, descale = None, tokens.change_score(make_score(soft_cap, score_mod)), None
     if prob_mod is not None:
+        if return_amax:
+            raise BindingError("expected no return_amax with prob_mod, got both")
         if head_map is not None:
             raise BindingError("expected no head_map with prob_mod, got one: select the heads before")
         own = {"output_mod": output_mod, "dropout": dropout, "seed": seed, "offset": offset, "result_dtype": result_dtype, "out": out}
@@ -161,7 +167,7 @@ def attention(
         if is_given and text != "softmax":
             raise BindingError(f"expected no {name} with normalization {normalization!r}")
     fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype, takes_bytes=True))
-    weights, output = call.change_weights(tokens.weights() if tokens else None), call.change_output(output_mod)
+    weights, output = call.change_weights(tokens.weights() if tokens else None), call.change_output(measured, output_mod)
     more_fields, read = (own + of_output for own, of_output in zip(weights, output))
     results = call.run(read, (*fields, *rows.fields(call.named), *more_fields), target, device, {"allow_tf32": allow_tf32}, cache, out)
     if signature is not None:
@@ -271,7 +277,7 @@ class Call:
     """What `attention` and `attention_backward` share: arrays, options, and the kernel for them."""
 
     factor: Optional[Traced] = None
-    output: Optional[Traced] = None
+    outputs: tuple[Output, ...] = ()  # behind the attention
     made: Optional[Kernel] = None
 
     def __init__(self, query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod):
@@ -309,15 +315,19 @@ class Call:
         self.factor = factor
         return ("factor", factor.region), tuple(factor.arrays)
 
-    def change_output(self, function: Any) -> tuple[tuple, tuple]:
-        """Fields of an AttentionProblem with this output_mod, and the arrays that it reads."""
-        if function is None:
-            return (), ()
-        output = trace_output(function)
+    def change_output(self, measured: Any, output_mod: Any) -> tuple[tuple, tuple]:
+        """Fields of an AttentionProblem with these output_mods, of which the first has an amax, and the arrays that they read."""
         query, value = self.views[0], self.views[2]
-        output.check_reads((*query.shape[:3], value.shape[3]))
-        self.output = output
-        return ("output", output.region), tuple(output.arrays)
+        fields: tuple = ()
+        self.outputs = ()
+        for name, kind, function in (("measured", Measured, measured), ("output", Output, output_mod)):
+            if function is None:
+                continue
+            output = trace_output(function, kind)
+            output.check_reads((*query.shape[:3], value.shape[3]))
+            self.outputs += (output,)
+            fields += (name, output.region)
+        return fields, tuple(array for output in self.outputs for array in output.arrays)
 
     def check_saved(self, saved: dict[str, Any]):
         """Shapes of the forward's results and of their gradients."""
@@ -394,7 +404,7 @@ class Call:
         if problem.capture_gradients and not problem.learned:
             raise BindingError("expected a score_mod that reads an array of floats, since capture_gradients are asked for")
         readers: list[Traced] = [part for part in (score, mask) if part]
-        checked = [*readers, *(part for part in (self.factor, self.output) if part)]
+        checked = [*readers, *(part for part in (self.factor, *self.outputs) if part)]
         is_direct = target == "cpu" and all(part.reads_are_checked for part in checked)
         make = direct if is_direct else compiled
         result = make(problem, sizes, target, flags, cache), readers

@@ -57,7 +57,7 @@ class AttentionProblem:
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` and `tile_n` are the numbers of rows and keys
     that are computed together, which the cost model chooses by default.
 
-    `factor` is a prob_mod that is a factor of the weights, whose captures follow the others; `output` an output_mod behind the attention, whose captures follow these.
+    `factor` is a prob_mod that is a factor of the weights, whose captures follow the others; `measured` an output_mod behind the attention whose rows' largest magnitudes, amax [B, Hq, M] of the type of lse, are a result, after lse; `output` one behind that. Their captures follow these.
 
     With `gradient` it is the backward: arguments then go on with output and lse, where there is an LSE, and d_output, and with `d_lse` d_lse; results
     are d_query, d_key, d_value, with `bias_gradient` d_bias, with `capture_gradients` those of `learned`. `wide_dtype` is then what inputs of 8 bits are made, and
@@ -70,6 +70,7 @@ class AttentionProblem:
     mask: Optional[Region] = None
     score: Optional[Region] = None
     factor: Optional[Region] = None
+    measured: Optional[Region] = None
     output: Optional[Region] = None
     bias_shape: Optional[tuple[Union[int, str], ...]] = None
     bias_dtype: str = "f32"
@@ -214,7 +215,7 @@ class AttentionProblem:
             names = ", ".join(f"%{n}{'_wide' if wider[n] != arguments[n] else ''}" for n in wider)
             query, key, value = wider.values()
         arguments.update((c.name, c.type) for c in self.captures)
-        for part in (self.factor, self.output):
+        for part in (self.factor, self.measured, self.output):
             arguments.update((c.name, c.type) for c in (part.captures if part else ()))
         if self.gradient:
             saved = {"output": output, "lse": lse} if self.normalization == "softmax" else {}
@@ -241,16 +242,16 @@ class AttentionProblem:
             op, results, types = "attention_backward", ["%d_query", "%d_key", "%d_value"], [result(query), result(key), result(value)]
         else:
             op, results, types = "attention", ["%output"] + ["%lse"] * self.lse, [result(output)] + [lse] * self.lse
-        result_types, changed, sums = ", ".join(types), "", []
+        result_types, sums = ", ".join(types), []
         if self.gradient and self.head_maps:
             gradients = {"d_key_rows": types[1], "d_value_rows": types[2], **{f"d_{n}": result(arguments[n]) for n in ("key", "value")}}
             sums = sum_heads(self.head_maps, {**arguments, **gradients})
             types[1:] = gradients["d_key"], gradients["d_value"]
-        if self.output:
-            whole = tensor((*rows, self.value_dim), "f64" if self.dtype == "f64" else "f32")
-            text = in_f64(self.output.text) if self.dtype == "f64" else self.output.text
-            changed = f"  %changed = attn.output_mod %output {text} : {whole} -> {types[0]}\n"
+        whole = tensor((*rows, self.value_dim), "f64" if self.dtype == "f64" else "f32")
+        changed = self.output_lines(whole, types[0], lse)
+        if changed:
             result_types = ", ".join([whole, *types[1:]])
+            types += [lse] * bool(self.measured)
         caches = ["%key_cache", "%value_cache"] if self.append else []
         returned = ", ".join([*types, *pools]) if self.append else ""
         if self.bias_gradient:
@@ -261,13 +262,26 @@ class AttentionProblem:
             result_types += f" d_captures({learned_types})"
         parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
         returned = returned or ", ".join(types)
+        last = [*(["%changed" if self.output else "%measured", *results[1:], *["%amax"] * bool(self.measured)] if changed else results), *caches]
         made = [r + "_rows" if sums and r in ("%d_key", "%d_value") else r for r in results]
         return f"""func.func @{name}({parameters}) -> ({returned}) {{
 {"".join([*reads, *views])}  {", ".join(made)} = attn.{op} {names} {" ".join(clauses)}
       : {query}, {key}, {value} -> {result_types}
-{changed}{"".join(sums)}  return {", ".join([*(["%changed", *results[1:]] if changed else results), *caches])} : {returned}
+{changed}{"".join(sums)}  return {", ".join(last)} : {returned}
 }}
 """
+
+    def output_lines(self, whole: str, result: str, rows: str) -> str:
+        """The output_mods behind an attention whose output is `whole`: the last gives `result`, that which is measured `rows`, too."""
+        parts = [part for part in (self.measured, self.output) if part]
+        texts = [in_f64(part.text) if self.dtype == "f64" else part.text for part in parts]
+        types = [whole, result][-len(texts) :]
+        lines = ""
+        if self.measured:
+            lines += f"  %measured, %amax = attn.output_mod %output {texts[0]} : {whole} -> {types[0]}, {rows}\n"
+        if self.output:
+            lines += f"  %changed = attn.output_mod {'%measured' if self.measured else '%output'} {texts[-1]} : {whole} -> {result}\n"
+        return lines
 
 
 #: What has no decimal form, in f32 and in f64.

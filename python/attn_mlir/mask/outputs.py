@@ -21,8 +21,14 @@ class Output(Traced):
         return self.function(x, b, h, i, c)
 
 
-def trace_output(function: Union[Output, Callable[..., Any]]) -> Output:
+class Measured(Output):
+    """One whose rows' largest magnitudes are a result."""
+
+    kind = "measured"
+
+
+def trace_output(function: Union[Output, Callable[..., Any]], kind: type[Output] = Output) -> Output:
     """An Output from a function of (x, b, h, i, c)."""
     if not callable(function):
         raise BindingError(f"expected a function of (x, b, h, i, c) as output_mod, got {type(function).__name__}")
-    return function if isinstance(function, Output) else Output(function)
+    return function if isinstance(function, kind) else kind(function)
