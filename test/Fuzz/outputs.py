@@ -1,4 +1,5 @@
-"""Random functions of an attention's output: gates, factors of heads and columns, mixes with the values, one or two behind each other."""
+"""Random functions of an attention's output: gates, factors of heads and columns, mixes with the values, one or two behind each other, with and without
+the largest magnitudes of rows."""
 
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def write_outputs(rng, folder, gradients=False):
     arguments = [f"%{name}: {make(shape, dtype)}" for name, shape in zip("qkv", dims)]
     types, between = [make(shape, dtype) for shape in dims], make(rows, rng.choice(["f32", "f32", dtype]))
     has_lse, source, text = rng.random() < 0.5, "%o", ""
-    count = rng.choice([1, 1, 2])
+    count, lse, amaxes = rng.choice([1, 1, 2]), make(("B", "Hq", "M"), "f32"), []
     for n in range(count):
         shape = rng.choice(list(READS))
         # A gradient of f32 would be held to more than weights of 16 bits allow.
@@ -41,16 +42,17 @@ def write_outputs(rng, folder, gradients=False):
         arguments.append(f"%t_{n}: {kind}")
         dims.append(shape)
         widened = f"    %t{n} = arith.extf %read{n} : {element} to f32\n" if element != "f32" else f"    %t{n} = arith.addf %read{n}, %read{n} : f32\n"
-        text += f"""  %y{n} = attn.output_mod {source} (%x: f32, %b: index, %h: index, %i: index, %c: index) {{
+        amax = [f"%amax{n}"] * (rng.random() < 0.4)
+        amaxes += amax
+        text += f"""  {', '.join([f'%y{n}', *amax])} = attn.output_mod {source} (%x: f32, %b: index, %h: index, %i: index, %c: index) {{
     %read{n} = tensor.extract %t_{n}[{READS[shape]}] : {kind}
 {widened}{rng.choice(list(BODIES.values())).format(n=n)}    attn.yield %r{n} : f32
-  }} : {between} -> {result}
+  }} : {', '.join([f'{between} -> {result}', *[lse] * len(amax)])}
 """
         source = f"%y{n}"
     mask = rng.choice(["", " mask_mod causal(bottom_right)", " mask_mod causal(top_left)", f" mask_mod sliding_window({rng.choice([0, 7, 70])}, {rng.choice([0, 3])})"])
-    lse = make(("B", "Hq", "M"), "f32")
-    results, types_of = [make(rows, dtype)] + [lse] * has_lse, ", ".join([between] + [lse] * has_lse)
-    names = f"{source}, %l" if has_lse else source
+    results, types_of = [make(rows, dtype)] + [lse] * (has_lse + len(amaxes)), ", ".join([between] + [lse] * has_lse)
+    names = ", ".join([source, *["%l"] * has_lse, *amaxes])
     path = Path(folder, "case.mlir")
     path.write_text(
         f"func.func @outputs({', '.join(arguments)}) -> ({', '.join(results)}) {{\n"

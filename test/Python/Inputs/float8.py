@@ -50,11 +50,14 @@ def check_outputs(q, k, v):
             where = {"device": device, "target": "sm_89"} if device == "sim" else {"device": device}
             name = "f8E4M3FN" if dtype == E4M3 else "f8E5M2"
             gated = lambda x, b, h, i, c: x * -2.0  # noqa: E731
-            o = attn_mlir.attention(*inputs, causal=True, result_dtype=name, output_scale=scale, output_mod=gated, **where)
+            o, amax = attn_mlir.attention(*inputs, causal=True, result_dtype=name, output_scale=scale, output_mod=gated, return_amax=True, **where)
             whole = attn_mlir.attention(*inputs, causal=True, result_dtype="f32", **where)
             largest = float(ml_dtypes.finfo(dtype).max)
             expected = np.clip(np.asarray(whole) * np.float32(-2) * np.float32(scale), -largest, largest).astype(dtype)
             assert o.dtype == dtype and np.array_equal(o.view(np.uint8), expected.view(np.uint8)), f"{device} {name} {scale}"
+            assert amax.dtype == np.float32 and np.array_equal(amax, np.abs(2 * np.asarray(whole)).max(-1)), f"amax {device} {name} {scale}"
+    results = attn_mlir.attention(q, k, v, device="sim", return_lse=True, return_amax=True)
+    assert [x.shape for x in results] == [(*q.shape[:3], v.shape[3]), q.shape[:3], q.shape[:3]]
 
 
 def gradients(q, k, v, do, descales):
@@ -179,6 +182,7 @@ def main():
         "output_scale: expected a number or f32 of (1,), got f32 of (2,)",
         lambda: attention(q, k, v, result_dtype="f8E5M2", output_scale=np.ones(2, np.float32)),
     )
+    expect_error("expected no return_amax with prob_mod, got both", lambda: attention(*(x.astype(np.float16) for x in (q, k, v)), return_amax=True, prob_mod=lambda p, b, h, i, j: p))
     expect_error("expected result_dtype f64 or f64, got 'f8E5M2'", lambda: attention(*(x.astype(np.float64) for x in (q, k, v)), result_dtype="f8E5M2"))
     expect_error("expected a descale of query, key and value", lambda: attention(q, k, v, descale=descales[:2]))
     expect_error("expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got f32", lambda: attention(*(x.astype(np.float32) for x in (q, k, v)), descale=descales))

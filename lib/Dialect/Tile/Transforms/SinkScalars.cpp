@@ -50,7 +50,10 @@ struct SinkScalarsPass
   using SinkScalarsPassBase::SinkScalarsPassBase;
 
   void runOnOperation() override {
-    for (auto roles : getOperation().getBody().front().getOps<RolesOp>())
+    Block &body = getOperation().getBody().front();
+    if (body.getOps<AllocTensorsOp>().empty())
+      return;
+    for (auto roles : body.getOps<RolesOp>())
       sinkInto(roles);
   }
 

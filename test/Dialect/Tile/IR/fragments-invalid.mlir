@@ -78,3 +78,21 @@ attn_tile.kernel @store_shared_both() warps(4) {
   attn_tile.store_shared %acc to %q transpose pairs : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @store_columns(%a: !attn_tile.fragment<64x64xf32, accumulator>) warps(4) {
+  %t = attn_tile.alloc : !attn_tile.shared<64x128xf16, swizzle = 128>
+  // expected-error @below {{expected at most 128 columns, from a multiple of 16 on, got 64 from 72}}
+  attn_tile.store_shared %a to %t {column = 72 : i64} : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.shared<64x128xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @store_transposed_columns(%a: !attn_tile.fragment<64x64xf32, accumulator>) warps(4) {
+  %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  // expected-error @below {{expected all columns of the tile with transpose or pairs, got those from 16}}
+  attn_tile.store_shared %a to %t transpose {column = 16 : i64} : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}

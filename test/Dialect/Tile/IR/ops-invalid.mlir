@@ -320,10 +320,10 @@ attn_tile.kernel @any() warps(4) {
 // -----
 
 attn_tile.kernel @store_shared() warps(4) {
-  %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
-  %acc = attn_tile.fill 0.0 : !attn_tile.fragment<64x32xf32, accumulator>
-  // expected-error @below {{expected columns to be 32, got 64}}
-  attn_tile.store_shared %acc to %q : !attn_tile.fragment<64x32xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
+  %q = attn_tile.alloc : !attn_tile.shared<64x32xf16, swizzle = 64>
+  %acc = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  // expected-error @below {{expected at most 32 columns, from a multiple of 16 on, got 64 from 0}}
+  attn_tile.store_shared %acc to %q : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.shared<64x32xf16, swizzle = 64>
   attn_tile.return
 }
 

@@ -5,7 +5,7 @@
 // CHECK-NEXT: %[[N:.*]] = attn_tile.dim %arg1, 0
 // CHECK-NEXT: %[[ONE:.*]] = arith.muli %arg0, %arg0
 // CHECK-NEXT: %[[FRONT:.*]] = arith.addi %arg0, %[[N]]
-// CHECK-NEXT: attn_tile.alloc
+// CHECK-NEXT: attn_tile.alloc_tensors
 // CHECK: attn_tile.exit if
 // CHECK: attn_tile.roles producer(56) {
 // CHECK-NEXT: %[[M:.*]] = attn_tile.dim %arg1, 0
@@ -23,7 +23,7 @@ attn_tile.kernel @both(%a: index, %o: !attn_tile.global<?xf32>) warps(4) attribu
   %one = arith.muli %a, %a : index
   %sum = arith.addi %a, %n : index
   %product = arith.muli %sum, %a : index
-  %tile = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
   %ends = arith.cmpi eq, %sum, %a : index
   attn_tile.exit if %ends
   attn_tile.roles producer(56) {
@@ -33,6 +33,26 @@ attn_tile.kernel @both(%a: index, %o: !attn_tile.global<?xf32>) warps(4) attribu
     scf.for %i = %sum to %product step %a {
       %c = arith.addi %i, %a : index
     }
+    attn_tile.free_tensors %t : !attn_tile.tensor<128x64xf32>
+  }
+  attn_tile.return
+}
+
+// Without tensor memory nothing is sunk.
+// CHECK-LABEL: attn_tile.kernel @registers
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: attn_tile.roles producer(56) {
+// CHECK-NEXT: arith.muli
+// CHECK-NEXT: } consumer(240) {
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: arith.muli
+attn_tile.kernel @registers(%a: index) warps(4) attributes {producer_warps = 4 : i64} {
+  %sum = arith.addi %a, %a : index
+  attn_tile.roles producer(56) {
+    %p = arith.muli %sum, %a : index
+  } consumer(240) {
+  ^bb0(%warpgroup: index):
+    %c = arith.muli %sum, %sum : index
   }
   attn_tile.return
 }

@@ -326,10 +326,12 @@ def SliceOutputsPass : Pass<"attn-tile-slice-outputs", "::attn::tile::KernelOp">
 def SinkScalarsPass : Pass<"attn-tile-sink-scalars", "::attn::tile::KernelOp"> {
   let summary = "Compute scalars in each role that reads them";
   let description = [{
-    What both roles of `attn_tile.roles` read, and is computed in front, is computed
-    in each: bounds of loops, places of tiles. A register that both need would be
-    one of the producer's few, which the fragments of the consumers take, too:
-    ptxas (13.0) keeps it in memory.
+    In a kernel with tensor memory, what both roles of `attn_tile.roles` read, and
+    is computed in front, is computed in each: bounds of loops, places of tiles. A
+    register that both need would be one of the producer's few, which fragments of
+    the consumers, neighbouring registers that are loaded at once, take, too: ptxas
+    (13.0) keeps it in memory. Kernels with wgmma are better without, whose
+    accumulators leave it such registers.
 
     Requires: nothing. Ensures: nothing.
 
@@ -339,11 +341,13 @@ def SinkScalarsPass : Pass<"attn-tile-sink-scalars", "::attn::tile::KernelOp"> {
     attn_tile.kernel @bounds(%a: index, %o: !attn_tile.global<?xf32>) warps(4)
         attributes {producer_warps = 4 : i64} {
       %n = arith.addi %a, %a : index
+      %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
       attn_tile.roles producer(56) {
         %p = arith.muli %n, %n : index
       } consumer(256) {
       ^bb0(%warpgroup: index):
         %c = arith.addi %n, %a : index
+        attn_tile.free_tensors %t : !attn_tile.tensor<128x64xf32>
       }
       attn_tile.return
     }
