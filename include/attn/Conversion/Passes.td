@@ -246,6 +246,13 @@ def AttnRaiseOutputs : Pass<"attn-raise-outputs"> {
     stays as it is. What rounds to f8E4M3FN or f8E5M2 behind a clamp within its
     range is a part, too, with `bytes`: kernels round so from sm_89 on.
 
+    Where a maximum of magnitudes, `math.absf` and `arith.maximumf` over all
+    elements, or over the columns and other dimensions of the output as it is,
+    uses a tensor on the way, that is the result of an output_mod with an `amax`
+    (up to 256 columns), the rest of the reduction is of that, and what else uses
+    the tensor is followed: delayed scaling. What depends on the maximum is not
+    captured.
+
     Requires: `tensor`, but for what surrounds attentions. Ensures: the same.
 
     Example:

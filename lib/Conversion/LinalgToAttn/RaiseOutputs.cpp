@@ -7,16 +7,20 @@
 // Implements --attn-raise-outputs. The output of an attention is followed while
 // one op uses it and gives a tensor of the same elements, moved or changed one
 // by one. The last of these tensors that is more than a view is an
-// attn.output_mod: its element is read off as one of a score is.
+// attn.output_mod: its element is read off as one of a score is. Where a
+// reduction gives the largest magnitude of what there is before (AmaxRaiser.h),
+// following goes on behind that.
 //
 //===----------------------------------------------------------------------===//
 
+#include "AmaxRaiser.h"
 #include "AttentionMatch.h"
 
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/OutputOps.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -39,22 +43,22 @@ using Places = SmallVector<AffineExpr>;
 namespace {
 class OutputRaiser {
 public:
-  OutputRaiser(RewriterBase &rewriter, AttentionOp attention, bool takesBytes)
-      : rewriter(rewriter), attention(attention), takesBytes(takesBytes),
+  /// Of `output`, that of an attention or of an attn.output_mod behind it.
+  OutputRaiser(RewriterBase &rewriter, Value output, bool takesBytes)
+      : rewriter(rewriter), output(output), takesBytes(takesBytes),
         space(rewriter.getContext()), graph(space), walker(graph) {}
 
-  /// True if something was captured.
-  bool run();
+  /// What is captured; null if nothing is.
+  OutputModOp run();
 
 private:
   void follow();
   std::optional<Places> getPlaces(Operation *op, OpOperand &use,
                                   const Places &places);
-  bool build(Value result, ScalarRef element, const Layout &layout);
-  void moveToOutput();
+  OutputModOp build(Value result, ScalarRef element, const Layout &layout);
 
   RewriterBase &rewriter;
-  AttentionOp attention;
+  Value output;
   bool takesBytes; ///< outputs of 8 bits
   IndexSpace space;
   ScalarGraph graph;
@@ -128,7 +132,6 @@ std::optional<Places> OutputRaiser::getPlaces(Operation *op, OpOperand &use,
 }
 
 void OutputRaiser::follow() {
-  Value output = attention.getOutput();
   for (unsigned dim = 0; dim < 4; ++dim)
     own.push_back(space.addVariable(walker.getSize(output, dim),
                                     /*splittable=*/false));
@@ -139,7 +142,7 @@ void OutputRaiser::follow() {
       return;
     OpOperand &use = *value.use_begin();
     Operation *op = use.getOwner();
-    bool isHere = op->getBlock() == attention->getBlock() &&
+    bool isHere = op->getBlock() == output.getParentBlock() &&
                   op->getNumResults() == 1 &&
                   isa<RankedTensorType>(op->getResult(0).getType());
     std::optional<Places> moved;
@@ -153,20 +156,56 @@ void OutputRaiser::follow() {
   }
 }
 
-bool OutputRaiser::build(Value result, ScalarRef element,
-                         const Layout &layout) {
-  OperandSource source{attention.getOutput(), own};
+/// The attention that `output` is of, and the output_mods between, in order.
+static SmallVector<Operation *> getProducers(Value output) {
+  SmallVector<Operation *> producers;
+  while (output) {
+    Operation *op = output.getDefiningOp();
+    producers.push_back(op);
+    auto mod = dyn_cast<OutputModOp>(op);
+    output = mod ? mod.getSource() : Value();
+  }
+  std::reverse(producers.begin(), producers.end());
+  return producers;
+}
+
+/// What is computed in front of `end` of largest magnitudes of `producers`, in
+/// order. Nothing if `end` depends on it, or it cannot be done behind.
+static std::optional<SmallVector<Operation *>>
+getDependents(ArrayRef<Operation *> producers, Operation *end) {
+  SetVector<Operation *> slice;
+  for (Operation *producer : producers)
+    if (auto mod = dyn_cast<OutputModOp>(producer); mod && mod.getAmax())
+      getForwardSlice(mod.getAmax(), &slice);
+  if (slice.contains(end))
+    return std::nullopt;
+  SmallVector<Operation *> front;
+  for (Operation &op : *end->getBlock()) {
+    if (&op == end)
+      break;
+    if (!slice.contains(&op))
+      continue;
+    if (!isMemoryEffectFree(&op))
+      return std::nullopt;
+    front.push_back(&op);
+  }
+  return front;
+}
+
+OutputModOp OutputRaiser::build(Value result, ScalarRef element,
+                                const Layout &layout) {
+  OperandSource source{output, own};
   std::optional<Layout> from = getLayout(walker, source);
   if (!from)
-    return false;
+    return OutputModOp();
   Location loc = result.getLoc();
   rewriter.setInsertionPoint(result.getDefiningOp());
-  auto output = cast<RankedTensorType>(attention.getOutput().getType());
+  auto whole = cast<RankedTensorType>(output.getType());
   auto type = cast<RankedTensorType>(result.getType());
-  FloatType score = attention.getScoreType();
+  FloatType score = getScoreType(output);
   auto mod =
-      OutputModOp::create(rewriter, loc, output.clone(type.getElementType()),
-                          attention.getOutput(), ValueRange());
+      OutputModOp::create(rewriter, loc, whole.clone(type.getElementType()),
+                          output, ValueRange());
   Type index = rewriter.getIndexType();
   Block *block = rewriter.createBlock(&mod.getMod(), {},
                                       {score, index, index, index, index},
@@ -174,12 +213,11 @@ bool OutputRaiser::build(Value result, ScalarRef element,
   ScalarEmitter emitter(rewriter, loc, walker, score);
   for (unsigned dim = 0; dim < 4; ++dim)
     emitter.bind(own[dim], block->getArgument(dim + 1));
-  emitter.bind(walker.element(attention.getOutput(), own),
-               block->getArgument(0));
+  emitter.bind(walker.element(output, own), block->getArgument(0));
   Value value = emitter.emit(element);
   if (!value) {
     rewriter.eraseOp(mod);
-    return false;
+    return OutputModOp();
   }
   YieldOp::create(rewriter, loc, value);
   rewriter.setInsertionPointAfter(mod);
@@ -188,19 +226,28 @@ bool OutputRaiser::build(Value result, ScalarRef element,
   if (moved.getType() != type)
     moved = tensor::CastOp::create(rewriter, loc, type, moved);
   rewriter.replaceAllUsesWith(result, moved);
-  return true;
+  return mod;
 }
 
-/// Moves the attention to the function of its output, whose captures may be
-/// results of attentions between: programs are in the order of attentions.
-void OutputRaiser::moveToOutput() {
-  Operation *mod = *attention.getOutput().user_begin();
+/// Moves the attention, and output_mods between, to the last one, whose
+/// captures may be results of attentions between: programs are in the order of
+/// attentions. What their largest magnitudes are used for goes behind it.
+static void moveTogether(RewriterBase &rewriter, OutputModOp mod) {
+  SmallVector<Operation *> producers = getProducers(mod.getSource());
+  Operation *last = mod;
+  if (auto dependents = getDependents(producers, mod))
+    for (Operation *op : *dependents) {
+      rewriter.moveOpAfter(op, last);
+      last = op;
+    }
   DominanceInfo dominance;
-  bool isUsedBehind = llvm::all_of(attention->getUsers(), [&](Operation *user) {
-    return user == mod || dominance.properlyDominates(mod, user);
-  });
-  if (isUsedBehind)
-    rewriter.moveOpBefore(attention, mod);
+  for (Operation *producer : producers)
+    for (Operation *user : producer->getUsers())
+      if (user != mod && !llvm::is_contained(producers, user) &&
+          !dominance.properlyDominates(mod.getOperation(), user))
+        return;
+  for (Operation *producer : producers)
+    rewriter.moveOpBefore(producer, mod);
 }
 
 /// True if `element` is a sum of what is made of `output` and something that is
@@ -253,11 +300,11 @@ static ScalarRef getUnrounded(ScalarRef element, FloatType type) {
   return isSame ? element->operands[0] : nullptr;
 }
 
-bool OutputRaiser::run() {
-  if (isFloat8(attention.getOutput().getType()))
-    return false;
+OutputModOp OutputRaiser::run() {
+  if (isFloat8(output.getType()))
+    return OutputModOp();
   follow();
-  ScalarRef output = walker.element(attention.getOutput(), own);
+  ScalarRef source = walker.element(output, own);
   while (chain.size() > 1) {
     auto [result, places] = chain.pop_back_val();
     auto type = dyn_cast<FloatType>(getElementTypeOrSelf(result.getType()));
@@ -266,9 +313,14 @@ bool OutputRaiser::run() {
         (isOfFewBits(type) && !(takesBytes && isFloat8(type))))
       continue;
     ScalarRef element = getUnrounded(walker.element(result, places), type);
-    bool isChanged = element && element != output && contains(element, output);
-    if (!isChanged || isResidualSum(element, output) ||
-        !build(result, element, *layout))
+    bool isChanged = element && element != source &&
+                     contains(element, source);
+    if (!isChanged || isResidualSum(element, source))
+      continue;
+    if (!getDependents(getProducers(output), result.getDefiningOp()))
+      continue;
+    OutputModOp mod = build(result, element, *layout);
+    if (!mod)
       continue;
     // Nothing rounds before the function.
     SmallVector<Operation *> unused = {result.getDefiningOp()};
@@ -276,14 +328,39 @@ bool OutputRaiser::run() {
       unused.push_back(chain.pop_back_val().first.getDefiningOp());
     for (Operation *op : unused)
       rewriter.eraseOp(op);
-    moveToOutput();
-    rewriter.modifyOpInPlace(attention, [&] {
-      auto whole = cast<RankedTensorType>(attention.getOutput().getType());
-      attention.getOutput().setType(whole.clone(attention.getScoreType()));
-    });
-    return true;
+    moveTogether(rewriter, mod);
+    return mod;
   }
-  return false;
+  return OutputModOp();
+}
+
+/// What `output` is becomes an output_mod's alone: it is not rounded.
+static void widen(RewriterBase &rewriter, Value output) {
+  auto whole = cast<RankedTensorType>(output.getType());
+  rewriter.modifyOpInPlace(output.getDefiningOp(), [&] {
+    output.setType(whole.clone(getScoreType(output)));
+  });
+}
+
+/// Captures what follows the output of an attention; true if something does.
+static bool raiseOutputs(RewriterBase &rewriter, AttentionOp attention,
+                         bool takesBytes) {
+  Value output = attention.getOutput();
+  while (true) {
+    if (OutputModOp measured = raiseAmax(rewriter, output)) {
+      // Of an output_mod it is that itself.
+      if (output == attention.getOutput())
+        widen(rewriter, output);
+      output = measured.getResult();
+    } else if (output != attention.getOutput()) {
+      return true;
+    }
+    OutputModOp mod = OutputRaiser(rewriter, output, takesBytes).run();
+    if (!mod)
+      return output != attention.getOutput();
+    widen(rewriter, output);
+    output = mod.getResult();
+  }
 }
 
 namespace {
@@ -301,7 +378,7 @@ struct AttnRaiseOutputs
     SmallVector<AttentionOp> attentions;
     getOperation()->walk([&](AttentionOp op) { attentions.push_back(op); });
     for (AttentionOp op : attentions)
-      numRaised += OutputRaiser(rewriter, op, bytes).run();
+      numRaised += raiseOutputs(rewriter, op, bytes);
     (void)runRegionDCE(rewriter, getOperation()->getRegions());
   }
 };

@@ -1,5 +1,6 @@
 // What follows an attention, captured: a sigmoid gate in the model's layout, of [B, M, H D]; factors of heads. Near misses stay as they are.
 // RUN: attn-opt %s --attn-raise-outputs --split-input-file | FileCheck %s
+// RUN: attn-opt %s --attn-raise-outputs=bytes --split-input-file | FileCheck %s --check-prefix=BYTES
 
 !q = tensor<2x4x20x16xf16>
 
@@ -258,4 +259,144 @@ func.func @beyond(%q: !q, %k: !q, %v: !q) -> !y {
     linalg.yield %r : f8E4M3FN
   } -> !y
   return %y : !y
+}
+
+// -----
+
+!q = tensor<2x4x20x16xf16>
+
+// Delayed scaling: the largest magnitude of the output, of a row in the kernel and of all rows behind it, and the output in 8 bits times another scale.
+// What is computed of the maximum follows.
+// BYTES-LABEL: @delayed
+// BYTES: %[[O:.*]] = attn.attention %arg0, %arg1, %arg2 : {{.*}} -> tensor<2x4x20x16xf32>
+// BYTES: %[[SAME:.*]], %[[ROWS:.*]] = attn.output_mod %[[O]]
+// BYTES: } : tensor<2x4x20x16xf32> -> tensor<2x4x20x16xf32>, tensor<2x4x20xf32>
+// BYTES: %[[Y:.*]] = attn.output_mod %[[SAME]]
+// BYTES: tensor.extract %arg3
+// BYTES: } : tensor<2x4x20x16xf32> -> tensor<2x4x20x16xf8E4M3FN>
+// BYTES: %[[AMAX:.*]] = linalg.generic {{.*}} iterator_types = ["reduction", "reduction", "reduction"]} ins(%[[ROWS]] : tensor<2x4x20xf32>)
+// BYTES: arith.truncf
+// BYTES: arith.maximumf
+// BYTES: %[[NEXT:.*]] = linalg.generic {{.*}} ins(%[[AMAX]]
+// BYTES: return %{{.*}}, %[[NEXT]]
+#all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#one = affine_map<(d0, d1, d2, d3) -> ()>
+#number = affine_map<() -> ()>
+func.func @delayed(%q: !q, %k: !q, %v: !q, %scale: tensor<f32>) -> (tensor<2x20x4x16xf8E4M3FN>, tensor<f16>) {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %te = tensor.empty() : tensor<2x20x4x16xf16>
+  %t = linalg.transpose ins(%o : !q) outs(%te : tensor<2x20x4x16xf16>) permutation = [0, 2, 1, 3]
+  %a = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%t : tensor<2x20x4x16xf16>) outs(%te : tensor<2x20x4x16xf16>) {
+  ^bb0(%in: f16, %out: f16):
+    %r = math.absf %in : f16
+    linalg.yield %r : f16
+  } -> tensor<2x20x4x16xf16>
+  %least = arith.constant 0xFC00 : f16
+  %ne = tensor.empty() : tensor<f16>
+  %init = linalg.fill ins(%least : f16) outs(%ne : tensor<f16>) -> tensor<f16>
+  %amax = linalg.generic {indexing_maps = [#all, #one], iterator_types = ["reduction", "reduction", "reduction", "reduction"]}
+      ins(%a : tensor<2x20x4x16xf16>) outs(%init : tensor<f16>) {
+  ^bb0(%in: f16, %out: f16):
+    %r = arith.maximumf %in, %out : f16
+    linalg.yield %r : f16
+  } -> tensor<f16>
+  %next = linalg.generic {indexing_maps = [#number, #number], iterator_types = []} ins(%amax : tensor<f16>) outs(%ne : tensor<f16>) {
+  ^bb0(%in: f16, %out: f16):
+    %most = arith.constant 448.0 : f16
+    %r = arith.divf %most, %in : f16
+    linalg.yield %r : f16
+  } -> tensor<f16>
+  %e8 = tensor.empty() : tensor<2x20x4x16xf8E4M3FN>
+  %y = linalg.generic {indexing_maps = [#all, #one, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%t, %scale : tensor<2x20x4x16xf16>, tensor<f32>) outs(%e8 : tensor<2x20x4x16xf8E4M3FN>) {
+  ^bb0(%in: f16, %s: f32, %out: f8E4M3FN):
+    %high = arith.constant 448.0 : f32
+    %low = arith.constant -448.0 : f32
+    %w = arith.extf %in : f16 to f32
+    %p = arith.mulf %w, %s : f32
+    %c = arith.minimumf %p, %high : f32
+    %d = arith.maximumf %c, %low : f32
+    %r = arith.truncf %d : f32 to f8E4M3FN
+    linalg.yield %r : f8E4M3FN
+  } -> tensor<2x20x4x16xf8E4M3FN>
+  return %y, %next : tensor<2x20x4x16xf8E4M3FN>, tensor<f16>
+}
+
+// -----
+
+!q = tensor<2x4x20x16xf32>
+
+// Of each head, of what a gate gives: the same op has both. A scale that follows from it is the graph's.
+// CHECK-LABEL: @current
+// CHECK: %[[Y:.*]], %[[ROWS:.*]] = attn.output_mod
+// CHECK: tensor.extract %arg3
+// CHECK: } : tensor<2x4x20x16xf32> -> tensor<2x4x20x16xf32>, tensor<2x4x20xf32>
+// CHECK: %[[AMAX:.*]] = linalg.generic {indexing_maps = [#[[ROW:.*]], #{{.*}}], iterator_types = ["reduction", "parallel", "reduction"]} ins(%[[ROWS]]
+// CHECK: linalg.generic {{.*}} ins(%[[Y]], %[[AMAX]]
+// CHECK: return
+#all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#head = affine_map<(d0, d1, d2, d3) -> (d1)>
+func.func @current(%q: !q, %k: !q, %v: !q, %f: tensor<4xf32>) -> !q {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %e = tensor.empty() : !q
+  %g = linalg.generic {indexing_maps = [#all, #head, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%o, %f : !q, tensor<4xf32>) outs(%e : !q) {
+  ^bb0(%in: f32, %w: f32, %out: f32):
+    %r = arith.mulf %in, %w : f32
+    linalg.yield %r : f32
+  } -> !q
+  %zero = arith.constant 0.0 : f32
+  %he = tensor.empty() : tensor<4xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%he : tensor<4xf32>) -> tensor<4xf32>
+  %amax = linalg.generic {indexing_maps = [#all, #head], iterator_types = ["reduction", "parallel", "reduction", "reduction"]}
+      ins(%g : !q) outs(%init : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %m = math.absf %in : f32
+    %r = arith.maximumf %out, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<4xf32>
+  %y = linalg.generic {indexing_maps = [#all, #head, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%g, %amax : !q, tensor<4xf32>) outs(%e : !q) {
+  ^bb0(%in: f32, %w: f32, %out: f32):
+    %r = arith.divf %in, %w : f32
+    linalg.yield %r : f32
+  } -> !q
+  return %y : !q
+}
+
+// -----
+
+!q = tensor<2x4x20x16xf32>
+
+// Maxima without magnitudes, of part of a row's columns in a view, or that let NaN go, are the graph's.
+// CHECK-LABEL: @near
+// CHECK-NOT: attn.output_mod
+// CHECK: return
+#all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#row = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+#column = affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>
+func.func @near(%q: !q, %k: !q, %v: !q, %init: tensor<2x4x20xf32>, %more: tensor<2x4x16xf32>) -> (tensor<2x4x20xf32>, tensor<2x4x16xf32>, tensor<2x4x20xf32>) {
+  %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
+  %a = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%o : !q) outs(%init : tensor<2x4x20xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %r = arith.maximumf %out, %in : f32
+    linalg.yield %r : f32
+  } -> tensor<2x4x20xf32>
+  %b = linalg.generic {indexing_maps = [#all, #column], iterator_types = ["parallel", "parallel", "reduction", "parallel"]}
+      ins(%o : !q) outs(%more : tensor<2x4x16xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %m = math.absf %in : f32
+    %r = arith.maximumf %out, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<2x4x16xf32>
+  %c = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%o : !q) outs(%init : tensor<2x4x20xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %m = math.absf %in : f32
+    %r = arith.maxnumf %out, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<2x4x20xf32>
+  return %a, %b, %c : tensor<2x4x20xf32>, tensor<2x4x16xf32>, tensor<2x4x20xf32>
 }

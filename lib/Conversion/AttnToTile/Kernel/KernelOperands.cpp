@@ -188,12 +188,10 @@ static void addCaptures(TiledAttention &attention) {
 }
 
 std::string TiledAttention::getAmaxName(OutputModOp mod) const {
-  SmallVector<OutputModOp> have;
+  unsigned number = 0;
   for (OutputModOp op : outputMods)
-    if (op.getAmax())
-      have.push_back(op);
-  int64_t number = llvm::find(have, mod) - have.begin();
-  return have.size() == 1 ? "amax" : "amax" + std::to_string(number);
+    number += op.getAmax() && op->isBeforeInBlock(mod);
+  return number == 0 ? "amax" : "amax" + std::to_string(number);
 }
 
 /// The result of the nest that `stored`, tiles of an output or of values of its

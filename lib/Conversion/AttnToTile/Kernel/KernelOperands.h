@@ -96,7 +96,7 @@ struct TiledAttention {
   /// The whole query and key tensors.
   mlir::RankedTensorType getQueryType() const;
   mlir::RankedTensorType getKeyType() const;
-  /// "amax", or of several "amax0", "amax1" and so on.
+  /// "amax", of several then "amax1" and so on.
   std::string getAmaxName(OutputModOp mod) const;
   /// The whole tensor of sinks, null if there is none.
   mlir::Value getSink() const;
