@@ -400,6 +400,9 @@ static void appendRows(AppendOp append, unsigned number,
   const TensorValue *descale = nullptr;
   if (append.getDescale(number))
     descale = environment.tensor(append.getDescale(number)).get();
+  std::optional<TensorValue> scales;
+  if (append.getScale(number))
+    scales = *environment.tensor(append.getScale(number));
   // The rows of a head of [B, Hkv, M, D] are together.
   int64_t together = slots.shape.size() == 2 ? slots.shape[1] : 1;
   for (auto [token, slot] : llvm::enumerate(slots.elements)) {
@@ -415,10 +418,19 @@ static void appendRows(AppendOp append, unsigned number,
             descale
                 ->elements[descale->shape.size() == 1 ? 0 : outer * heads + h]
                 .real;
+      if (scales) {
+        double largest = 0;
+        for (int64_t d = 0; d < columns; ++d)
+          largest = reference::maxMagnitude(
+              largest, rows.elements[from + d].toNumber());
+        divisor = reference::getTokenScale(largest, type);
+        scales->elements[to / columns].real = divisor;
+      }
       for (int64_t d = 0; d < columns; ++d) {
         double row = rows.elements[from + d].toNumber();
         pool.elements[to + d] =
-            Scalar::ofNumber(descale ? reference::quantize(row, divisor, type)
+            Scalar::ofNumber(descale || scales
+                                 ? reference::quantize(row, divisor, type)
                                      : reference::roundToElement(row, type),
                              type);
       }
@@ -426,6 +438,9 @@ static void appendRows(AppendOp append, unsigned number,
   }
   environment.values[append.getResults()[number]] =
       std::make_shared<const TensorValue>(std::move(pool));
+  if (scales)
+    environment.values[append.getScaleResult(number)] =
+        std::make_shared<const TensorValue>(std::move(*scales));
 }
 
 static LogicalResult evaluateAppend(Operation *op, Environment &environment) {

@@ -229,6 +229,13 @@ static LogicalResult checkAppendedSizes(AppendOp append,
              << reference::formatShape(slots) << " and a pool "
              << reference::formatShape(pool);
   }
+  for (Value scales : append.getScales())
+    if (const std::vector<int64_t> &shape = environment.tensor(scales)->shape;
+        ArrayRef(shape) != ArrayRef(first).drop_back())
+      return append.emitOpError()
+             << "expected a scale for each row of a pool "
+             << reference::formatShape(first) << ", got scales "
+             << reference::formatShape(shape);
   return success();
 }
 

@@ -40,8 +40,7 @@ static LogicalResult evaluateOutputMod(Operation *op,
                                  : reference::roundToElement(value, type));
     double &largest =
         amax.elements[number / static_cast<size_t>(shape.back())].real;
-    if (!std::isnan(largest) && !(std::abs(value) <= largest))
-      largest = std::abs(value);
+    largest = reference::maxMagnitude(largest, value);
   }
   if (Operation *read = program.getFaultyRead())
     return read->emitOpError() << "reads out of range";

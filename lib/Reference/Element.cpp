@@ -85,6 +85,20 @@ double roundToElement(double value, ElementType type) {
   return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
+double maxMagnitude(double largest, double value) {
+  // Not a comparison that a NaN would fail.
+  bool isKept = std::isnan(largest) || std::fabs(value) <= largest;
+  return isKept ? largest : std::fabs(value);
+}
+
+double getTokenScale(double largest, ElementType type) {
+  double most = type == ElementType::I8 ? 127 : getFormat(type).maxFinite;
+  double scale = static_cast<float>(largest / most);
+  return scale < std::numeric_limits<float>::min()
+             ? std::numeric_limits<float>::min()
+             : scale;
+}
+
 double quantize(double value, double descale, ElementType type) {
   double quotient = static_cast<float>(value / descale);
   if (type == ElementType::I8)

@@ -75,13 +75,14 @@ def decode(
       lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
         after its append). What lies behind them in the pages has no influence.
       k_new, v_new, slots: new rows that `append` writes to the pools, in place, before the attention, which sees them: on a GPU
-        by a kernel of the same launch. None: the pools have them. Wider rows of pools of 8 bits are quantised, by k_scale and v_scale.
+        by a kernel of the same launch. None: the pools have them. Wider rows of pools of 8 bits are quantised, by k_scale and v_scale; by a launch of
+        `append` before (not with rotary) where these have scales of rows.
       causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
       window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
         with finite values.
       k_scale, v_scale: of pools of 8 bits (f8E4M3FN, f8E5M2, i8), which stand for k_scale and v_scale times what they hold: a number, or f32
         arrays [1] or [B, Hkv] (FlashInfer's and vLLM's names; FlashAttention's k_descale, v_descale), or pools [pages, Hkv, page size], one for each
-        row of the others (not with head_map; k_new and v_new have the pools' type then). None: 1.
+        row of the others (not with head_map), to which those of wider k_new and v_new are written. None: 1.
       rotary, rotary_interleaved: as of `attention`, of query and of k_new [B, Hkv, M, D]; keys in pools are turned already (FlashAttention's rotary_cos,
         rotary_sin). New rows are turned and rounded to their type once, then appended, on a GPU by one kernel; pools of 8 bits get them quantised.
       rotary_positions: [1 or B, M], i32 or i64, of the new tokens; None: lengths - M + i for token i.
@@ -106,10 +107,13 @@ def decode(
     rows, scales = {}, {}
     if any(array is not None for array in (k_new, v_new, slots)):
         rows = check_new_rows(k_new, v_new, slots, k_pool, v_pool)
-        if quantises(k_new, v_new, k_pool, v_pool):
-            if tokens:
-                raise BindingError("expected k_new and v_new of the pools' type with a scale of each token, got wider rows: quantise them")
-            scales = append_scales(query, k_scale, v_scale, rows)
+        if quantises(k_new, v_new, k_pool, v_pool) and tokens:
+            if rotary is not None:
+                raise BindingError("expected no rotary with wider new rows that get scales of their own: turn k_new before")
+            append(k_new, v_new, k_pool, v_pool, slots, k_scale=k_scale, v_scale=v_scale, target=target, device=device, cache=cache)
+            rows = {}
+        elif quantises(k_new, v_new, k_pool, v_pool):
+            scales = append_scales(query, k_scale, v_scale, {**rows, "k_pool": k_pool})
             more.update(scales)
     tables = rows_of_tokens(rotary, rotary_positions, query, lengths, k_new)
     check_no_gradients(**tables)
@@ -253,7 +257,8 @@ def append(
       slots: i32 or i64: token t goes to row slots[t] % page size of page slots[t] // page size (vLLM's slot_mapping); -1 is
         skipped. Slots differ.
       k_scale, v_scale: of wider rows for pools of 8 bits, as of `decode`: row / scale is what a pool gets, no further than the largest
-        finite number (vLLM's reshape_and_cache). Numbers, or f32 arrays [1], or [B, Hkv] with slots [B, M]. None: 1.
+        finite number (vLLM's reshape_and_cache). Numbers, or f32 arrays [1], or [B, Hkv] with slots [B, M]. None: 1. Or pools
+        [pages, Hkv, page size] of both, to which the scale of each row is written: its largest magnitude over that of the type.
       target, device, cache: as of `attention`.
 
     `decode` does it in the launch of its attention: pass it k_new, v_new and slots. Raises BindingError for arrays that do not fit.
@@ -283,13 +288,16 @@ def type_of_append(name: str, view: ArrayView) -> str:
 
 @functools.lru_cache(maxsize=256)
 def append_kernel(types: tuple[str, ...], target: str, cache: Optional[Cache]) -> Kernel:
-    """Of k_new, v_new, slots, k_pool, v_pool, and two descales where rows are quantised."""
+    """Of k_new, v_new, slots, k_pool, v_pool, and two descales, or pools of scales, where rows are quantised."""
     k_new, v_new, slots, k_pool, v_pool, *scales = types
-    descale = f" descale(%a5, %a6 : {', '.join(scales)})" if scales else ""
+    of_rows = bool(scales) and scales[0].count("x") == 3
+    clause = f" {'scales' if of_rows else 'descale'}(%a5, %a6 : {', '.join(scales)})" if scales else ""
     parameters = ", ".join(f"%a{i}: {type}" for i, type in enumerate(types))
-    text = f"""func.func @append({parameters}) -> ({k_pool}, {v_pool}) {{
-  %0, %1 = attn.append %a0, %a1 into %a3, %a4 slots(%a2 : {slots}){descale} : {k_new}, {v_new} into {k_pool}, {v_pool}
-  return %0, %1 : {k_pool}, {v_pool}
+    results = ", ".join([k_pool, v_pool, *(scales if of_rows else ())])
+    names = ", ".join(f"%{i}" for i in range(4 if of_rows else 2))
+    text = f"""func.func @append({parameters}) -> ({results}) {{
+  {names} = attn.append %a0, %a1 into %a3, %a4 slots(%a2 : {slots}){clause} : {k_new}, {v_new} into {k_pool}, {v_pool}
+  return {names} : {results}
 }}
 """
     return DirectKernel(text, cache, lambda _: 0) if target == "cpu" else compile(text, target=target, cache=cache)
@@ -303,23 +311,30 @@ def append_on_host(arrays: Mapping[str, Any], device: Optional[str], scales: Map
     if any(view.device != "cpu" for view in views.values()):
         raise BindingError("expected arrays in host memory, got one on a GPU")
     pools, rows = ([views[f"{name}_{kind}"] for name in "kv"] for kind in ("pool", "new"))
+    divisors = [view_of(array, name) for name, array in scales.items()]
     if any(new.dtype != pool.dtype for new, pool in zip(rows, pools)):
-        rows = rounded(rows, [pool.dtype for pool in pools], views["slots"].shape, [view_of(array, name) for name, array in scales.items()])
-    for pool, new in zip(pools, rows):
-        together = new.shape[2] if len(new.shape) == 4 else 1
+        rows = rounded(rows, [pool.dtype for pool in pools], views["slots"].shape, divisors)
+        pools += divisors[: len(rows) - 2]
+    for number, (pool, new) in enumerate(zip(pools, rows)):
+        has_tokens = len(new.shape) == 4 or number >= 2
+        together = new.shape[2] if has_tokens else 1
         for token, slot in enumerate(views["slots"].to_host().values()):
             if slot >= 0:
-                source = {0: token // together, 2: token % together} if len(new.shape) == 4 else {0: token}
+                source = {0: token // together, 2: token % together} if has_tokens else {0: token}
                 place = {0: int(slot) // pool.shape[2], 2: int(slot) % pool.shape[2]}
                 copy_array(part_of(pool, place), part_of(new, source))
 
 
 def rounded(rows: Sequence[ArrayView], dtypes: Sequence[str], shape: Sequence[int], scales: Sequence[ArrayView]) -> list[ArrayView]:
-    """Keys and values of slots of a shape, as [tokens, Hkv, 1, D]: each in a page of its own."""
+    """Keys and values of slots of a shape, as [tokens, Hkv, 1, D]: each in a page of its own. Then their scales, where these are of rows."""
     pools = []
     for new, dtype in zip(rows, dtypes):
         sizes = (math.prod(shape), new.shape[1], 1, new.shape[-1])
         pools.append(HostArray(dtype, sizes, bytearray(math.prod(sizes) * DTYPE_BYTES[dtype])))
+    of_rows = len(scales) == 2 and len(scales[0].shape) == 3
+    if of_rows:
+        sizes = (math.prod(shape), rows[0].shape[1], 1)
+        scales = [view_of(HostArray("f32", sizes, bytearray(4 * math.prod(sizes)))) for _ in scales]
     views = [*rows, view_of(HostArray.of("i64", shape, range(math.prod(shape)))), *map(view_of, pools), *scales]
     types = [type_of_append(name, view) for name, view in zip(("k_new", "v_new", "slots", "k_pool", "v_pool", *DESCALES[1:]), views)]
     return [view_of(result) for result in append_kernel(tuple(types), "cpu", None).run(pools, views, None, None)]
@@ -345,10 +360,14 @@ def append_scales(like: Any, k_scale: Any, v_scale: Any, rows: Mapping[str, Any]
     given = {"k_scale": 1.0 if k_scale is None else k_scale, "v_scale": 1.0 if v_scale is None else v_scale}
     slots, new = view_of(rows["slots"], "slots"), view_of(rows["k_new"], "k_new")
     scales = {}
+    pool = tuple(view_of(rows["k_pool"], "k_pool").shape[:3])
+    of_rows = any(len(getattr(scale, "shape", ())) == 3 for scale in given.values())
     for name, (argument, scale) in zip(DESCALES[1:], given.items()):
         scales[name] = vector_like(like, float(scale)) if isinstance(scale, Real) else scale
         view = view_of(scales[name], argument)
-        allowed = [(1,)] + [tuple(new.shape[:2])] * (len(slots.shape) == 2)
+        allowed = [pool] if of_rows else [(1,)] + [tuple(new.shape[:2])] * (len(slots.shape) == 2)
+        if of_rows and not view.is_writable:
+            raise BindingError(f"{argument}: expected a writable array, got a read-only one")
         if view.dtype != "f32" or tuple(view.shape) not in allowed:
             wanted = " or ".join(str(list(shape)) for shape in allowed)
             raise BindingError(f"{argument}: expected f32 of shape {wanted} for slots of rank {len(slots.shape)}, got {view.dtype} of {list(view.shape)}")

@@ -51,11 +51,27 @@ static double getReal(const HostTensor &tensor, int64_t at) {
   return number;
 }
 
+/// What `count` elements of `rows` from `first` on are divided by to be stored
+/// in `type`, with scales of rows.
+static double getScale(const HostTensor &rows, int64_t first, int64_t count,
+                       runtime::DType type) {
+  ElementType element = *parseElementType(name(rows.dtype));
+  double largest = 0;
+  for (int64_t i = first; i < first + count; ++i) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &rows.data[i * byteSize(rows.dtype)],
+                byteSize(rows.dtype));
+    largest = reference::maxMagnitude(largest,
+                                      reference::decodeElement(bits, element));
+  }
+  return reference::getTokenScale(largest, *parseElementType(name(type)));
+}
+
 /// `pool` with the rows whose slots are not negative, divided by `descale`, f32
-/// [1] or [B, Hkv], unless it is null.
+/// [1] or [B, Hkv], unless it is null, or by their own, which go to `scales`.
 static HostTensor appendRows(HostTensor pool, const HostTensor &rows,
-                             const HostTensor &slots,
-                             const HostTensor *descale) {
+                             const HostTensor &slots, const HostTensor *descale,
+                             HostTensor *scales) {
   int64_t heads = pool.shape[kHead], page = pool.shape[kSequence];
   int64_t columns = pool.shape[kHeadDim];
   int64_t together = slots.shape.size() == 2 ? slots.shape[1] : 1;
@@ -69,6 +85,11 @@ static HostTensor appendRows(HostTensor pool, const HostTensor &rows,
         divisor = getReal(*descale, descale->shape.size() == 1
                                         ? 0
                                         : token / together * heads + h);
+      if (scales) {
+        divisor = getScale(rows, (from + token % together) * columns, columns,
+                           pool.dtype);
+        setElement(*scales, to + slot % page, *divisor);
+      }
       copyElements(rows, (from + token % together) * columns, pool,
                    (to + slot % page) * columns, columns, divisor);
     }
@@ -89,17 +110,27 @@ attn::run::expectAppended(func::FuncOp function,
     auto append = returned.getDefiningOp<AppendOp>();
     if (!append)
       continue;
-    unsigned number = cast<OpResult>(returned).getResultNumber();
+    unsigned result = cast<OpResult>(returned).getResultNumber();
+    unsigned number = result % append.getPools().size();
     auto pool = dyn_cast<BlockArgument>(append.getPools()[number]);
     auto rows = dyn_cast<BlockArgument>(append.getRows()[number]);
     auto slots = dyn_cast<BlockArgument>(append.getSlots());
     Value scale = append.getDescale(number);
     auto descale = dyn_cast_or_null<BlockArgument>(scale);
-    if (pool && rows && slots && (!scale || descale))
-      expectation =
-          appendRows(inputs[pool.getArgNumber()], inputs[rows.getArgNumber()],
-                     inputs[slots.getArgNumber()],
-                     descale ? &inputs[descale.getArgNumber()] : nullptr);
+    Value ownScales = append.getScale(number);
+    auto own = dyn_cast_or_null<BlockArgument>(ownScales);
+    if (!pool || !rows || !slots || (scale && !descale) || (ownScales && !own))
+      continue;
+    std::optional<HostTensor> scales;
+    if (own)
+      scales = inputs[own.getArgNumber()];
+    expectation =
+        appendRows(inputs[pool.getArgNumber()], inputs[rows.getArgNumber()],
+                   inputs[slots.getArgNumber()],
+                   descale ? &inputs[descale.getArgNumber()] : nullptr,
+                   scales ? &*scales : nullptr);
+    if (result >= append.getPools().size())
+      expectation = std::move(scales);
   }
   return expected;
 }

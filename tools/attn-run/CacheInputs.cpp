@@ -273,7 +273,7 @@ static SmallVector<OpOperand *> getReads(Value cache) {
     SmallVector<Value> later;
     if (append)
       for (auto [pool, result] :
-           llvm::zip_equal(append.getPools(), append.getResults()))
+           llvm::zip_equal(append.getDpsInits(), append.getResults()))
         if (pool == cache)
           later.push_back(result);
     if (auto heads = dyn_cast<SelectHeadsOp>(use.getOwner());

@@ -187,6 +187,9 @@ void ShapeResolver::nameByAppend(AppendOp append, const std::string &suffix) {
     for (unsigned dim = 0; dim < rank; ++dim)
       tie(rows, AppendOp::getRowDim(dim), tokens[dim]);
   }
+  for (Value scale : append.getScales())
+    for (unsigned dim : {kBatch, kHead, kSequence})
+      tie(scale, dim, pool[dim]);
   for (Value descale : append.getDescales())
     if (cast<ShapedType>(descale.getType()).getRank() == 2) {
       tie(descale, kBatch, tokens[0]);

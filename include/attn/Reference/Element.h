@@ -25,6 +25,13 @@ namespace reference {
 /// no infinity: NaN). NaN stays NaN; i1 gives 0 or 1 (non-zero).
 double roundToElement(double value, ElementType type);
 
+/// The larger of `largest` and the magnitude of `value`; NaN if either is.
+double maxMagnitude(double largest, double value);
+
+/// What a row of this largest magnitude is divided by to be stored in 8 bits
+/// (attn.append with scales), as f32: 2^-126 at least.
+double getTokenScale(double largest, ElementType type);
+
 /// value / descale in f32, no further than the largest finite number of `type`,
 /// rounded to it: what stands for `value` with that descale. NaN stays NaN.
 double quantize(double value, double descale, ElementType type);

@@ -36,21 +36,32 @@ static Value emitRounded(OpBuilder &b, Location loc, Value rows, Type element) {
 }
 
 namespace {
-/// Appends to one pool.
+/// Appends to one pool, and its scales if it has such.
 class PoolAppender {
 public:
   PoolAppender(OpBuilder &builder, AppendOp op, unsigned number)
       : builder(builder), op(op), loc(op.getLoc()), rows(op.getRows()[number]),
         pool(op.getPools()[number]), descale(op.getDescale(number)),
+        scales(op.getScale(number)),
         slotRank(cast<ShapedType>(op.getSlots().getType()).getRank()) {}
 
-  Value emit() { return emitLoops(builder, pool, {}); }
+  /// The pool, and the scales.
+  SmallVector<Value> emit() {
+    SmallVector<Value> into = {pool};
+    if (scales)
+      into.push_back(scales);
+    return emitLoops(builder, into, {});
+  }
 
 private:
-  Value emitLoops(OpBuilder &b, Value into, SmallVector<Value> token);
-  Value emitToken(OpBuilder &b, Value into, ValueRange token);
-  Value emitRow(OpBuilder &b, ValueRange token);
-  Value emitQuantized(OpBuilder &b, Value row, ValueRange token, Type element);
+  SmallVector<Value> emitLoops(OpBuilder &b, ValueRange into,
+                               SmallVector<Value> token);
+  SmallVector<Value> emitToken(OpBuilder &b, ValueRange into, ValueRange token);
+  Value sliceRow(OpBuilder &b, ValueRange token);
+  Value emitScales(OpBuilder &b, Value row);
+  Value emitQuantized(OpBuilder &b, Value row, Value divisors,
+                      ArrayRef<Value> fixed, bool isOfHeads);
+  Value emitDescaled(OpBuilder &b, Value row, ValueRange token);
   Value getSize(OpBuilder &b, Value tensor, unsigned dim) {
     return getValueOrCreateConstantIndexOp(b, loc, getDim(b, loc, tensor, dim));
   }
@@ -58,13 +69,13 @@ private:
   OpBuilder &builder;
   AppendOp op;
   Location loc;
-  Value rows, pool, descale;
+  Value rows, pool, descale, scales;
   size_t slotRank;
 };
 } // namespace
 
 /// The new row of all heads, [Hkv, D], of `token`.
-Value PoolAppender::emitRow(OpBuilder &b, ValueRange token) {
+Value PoolAppender::sliceRow(OpBuilder &b, ValueRange token) {
   auto type = cast<RankedTensorType>(rows.getType());
   SmallVector<OpFoldResult> offsets(type.getRank(), b.getIndexAttr(0)), sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
@@ -77,34 +88,67 @@ Value PoolAppender::emitRow(OpBuilder &b, ValueRange token) {
       {type.getDimSize(AppendOp::kRowHead), type.getShape().back()},
       type.getElementType());
   SmallVector<OpFoldResult> ones(type.getRank(), b.getIndexAttr(1));
-  Value slice =
-      tensor::ExtractSliceOp::create(b, loc, row, rows, offsets, sizes, ones);
-  Type element = getElementTypeOrSelf(pool.getType());
-  return descale ? emitQuantized(b, slice, token, element)
-                 : emitRounded(b, loc, slice, element);
+  return tensor::ExtractSliceOp::create(b, loc, row, rows, offsets, sizes,
+                                        ones);
 }
 
-/// `row`, [Hkv, D], divided by the descale, in 8 bits.
-Value PoolAppender::emitQuantized(OpBuilder &b, Value row, ValueRange token,
-                                  Type element) {
-  bool isOfHeads = cast<ShapedType>(descale.getType()).getRank() == 2;
+/// What each head of `row`, [Hkv, D], is divided by, [Hkv].
+Value PoolAppender::emitScales(OpBuilder &b, Value row) {
+  ImplicitLocOpBuilder builder(loc, b);
+  Type f32 = b.getF32Type(), to = getElementTypeOrSelf(pool.getType());
+  SmallVector<OpFoldResult> heads = {getDim(b, loc, row, 0)};
+  Value zero =
+      arith::ConstantOp::create(builder, b.getF32FloatAttr(0));
+  Value init = linalg::FillOp::create(
+                   builder, zero, tensor::EmptyOp::create(builder, heads, f32)
+                                      .getResult())
+                   .getResult(0);
+  Value largest = buildGeneric(
+      builder, row, {{0, 1}}, init, {0}, [&](ValueRange in) -> Value {
+        Value element = in[0];
+        if (element.getType() != f32)
+          element = arith::ExtFOp::create(builder, f32, element);
+        return arith::MaximumFOp::create(
+            builder, in[1], math::AbsFOp::create(builder, element));
+      });
+  Value empty = tensor::EmptyOp::create(builder, heads, f32);
+  return buildGeneric(builder, largest, {{0}}, empty, {0}, [&](ValueRange in) {
+    return buildTokenScale(builder, loc, in.front(), to);
+  });
+}
+
+/// `row`, [Hkv, D], divided by `divisors` at `fixed` and, with `isOfHeads`, the
+/// head, in 8 bits.
+Value PoolAppender::emitQuantized(OpBuilder &b, Value row, Value divisors,
+                                  ArrayRef<Value> fixed, bool isOfHeads) {
+  Type element = getElementTypeOrSelf(pool.getType());
   Value init = tensor::EmptyOp::create(
       b, loc, tensor::getMixedSizes(b, loc, row), element);
   ImplicitLocOpBuilder builder(loc, b);
   return buildGeneric(builder, row, {{0, 1}}, init, {0, 1}, [&](ValueRange in) {
-    SmallVector<Value> at;
+    SmallVector<Value> at(fixed);
     if (isOfHeads)
-      at = {token.front(), linalg::IndexOp::create(builder, 0)};
-    else
-      at = {arith::ConstantIndexOp::create(builder, 0)};
-    Value divisor = tensor::ExtractOp::create(builder, descale, at);
+      at.push_back(linalg::IndexOp::create(builder, 0));
+    Value divisor = tensor::ExtractOp::create(builder, divisors, at);
     return quantize(builder, loc, in.front(), divisor, element);
   });
 }
 
+/// `row` divided by its descale, if it has one.
+Value PoolAppender::emitDescaled(OpBuilder &b, Value row, ValueRange token) {
+  if (!descale)
+    return emitRounded(b, loc, row, getElementTypeOrSelf(pool.getType()));
+  bool isOfHeads = cast<ShapedType>(descale.getType()).getRank() == 2;
+  Value first = isOfHeads
+                    ? token.front()
+                    : arith::ConstantIndexOp::create(b, loc, 0).getResult();
+  return emitQuantized(b, row, descale, first, isOfHeads);
+}
+
 /// `into` with the row of `token`, if it has a slot in the pool. Negative
 /// slots are large, as numbers without a sign.
-Value PoolAppender::emitToken(OpBuilder &b, Value into, ValueRange token) {
+SmallVector<Value> PoolAppender::emitToken(OpBuilder &b, ValueRange into,
+                                           ValueRange token) {
   Value slot = tensor::ExtractOp::create(b, loc, op.getSlots(), token);
   slot = arith::IndexCastOp::create(b, loc, b.getIndexType(), slot);
   Value page = getSize(b, pool, kSequence);
@@ -115,25 +159,40 @@ Value PoolAppender::emitToken(OpBuilder &b, Value into, ValueRange token) {
   auto append = [&](OpBuilder &then, Location) {
     Value number = arith::DivUIOp::create(then, loc, slot, page);
     Value inPage = arith::RemUIOp::create(then, loc, slot, page);
-    Value row = emitRow(then, token);
     OpFoldResult zero = then.getIndexAttr(0), one = then.getIndexAttr(1);
-    Value next = tensor::InsertSliceOp::create(
-        then, loc, row, into,
-        ArrayRef<OpFoldResult>{number, zero, inPage, zero},
-        ArrayRef<OpFoldResult>{one, getDim(then, loc, row, 0), one,
-                               getDim(then, loc, row, 1)},
-        ArrayRef<OpFoldResult>{one, one, one, one});
+    // The place of a row of all heads, and of the numbers that it has.
+    auto insert = [&](Value part, Value whole) -> Value {
+      OpFoldResult offsets[] = {number, zero, inPage, zero};
+      OpFoldResult sizes[] = {one, getDim(then, loc, part, 0), one, one};
+      SmallVector<OpFoldResult> ones(4, one);
+      size_t rank = cast<ShapedType>(whole.getType()).getRank();
+      if (rank == 4)
+        sizes[kHeadDim] = getDim(then, loc, part, 1);
+      return tensor::InsertSliceOp::create(
+          then, loc, part, whole, ArrayRef(offsets).take_front(rank),
+          ArrayRef(sizes).take_front(rank), ArrayRef(ones).take_front(rank));
+    };
+    Value row = sliceRow(then, token);
+    SmallVector<Value> next;
+    if (scales) {
+      Value own = emitScales(then, row);
+      row = emitQuantized(then, row, own, {}, /*isOfHeads=*/true);
+      next = {insert(row, into[0]), insert(own, into[1])};
+    } else {
+      next = {insert(emitDescaled(then, row, token), into[0])};
+    }
     scf::YieldOp::create(then, loc, next);
   };
   auto skip = [&](OpBuilder &otherwise, Location) {
     scf::YieldOp::create(otherwise, loc, into);
   };
-  return scf::IfOp::create(b, loc, exists, append, skip).getResult(0);
+  return llvm::to_vector_of<Value>(
+      scf::IfOp::create(b, loc, exists, append, skip).getResults());
 }
 
 /// A loop for each dimension of the slots that `token` has no index of.
-Value PoolAppender::emitLoops(OpBuilder &b, Value into,
-                              SmallVector<Value> token) {
+SmallVector<Value> PoolAppender::emitLoops(OpBuilder &b, ValueRange into,
+                                           SmallVector<Value> token) {
   if (token.size() == slotRank)
     return emitToken(b, into, token);
   Value zero = arith::ConstantIndexOp::create(b, loc, 0);
@@ -143,14 +202,18 @@ Value PoolAppender::emitLoops(OpBuilder &b, Value into,
       [&](OpBuilder &inner, Location, Value index, ValueRange state) {
         SmallVector<Value> at(token);
         at.push_back(index);
-        scf::YieldOp::create(inner, loc, emitLoops(inner, state.front(), at));
+        scf::YieldOp::create(inner, loc, emitLoops(inner, state, at));
       });
-  return loop.getResult(0);
+  return llvm::to_vector_of<Value>(loop.getResults());
 }
 
 SmallVector<Value> attn::emitAppend(OpBuilder &builder, AppendOp op) {
-  SmallVector<Value> pools;
-  for (unsigned number = 0; number < op.getPools().size(); ++number)
-    pools.push_back(PoolAppender(builder, op, number).emit());
+  SmallVector<Value> pools, scales;
+  for (unsigned number = 0; number < op.getPools().size(); ++number) {
+    SmallVector<Value> appended = PoolAppender(builder, op, number).emit();
+    pools.push_back(appended.front());
+    scales.append(appended.begin() + 1, appended.end());
+  }
+  llvm::append_range(pools, scales);
   return pools;
 }

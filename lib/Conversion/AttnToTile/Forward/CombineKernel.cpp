@@ -389,21 +389,12 @@ void CombineKernelBuilder::storeLse(const RowState &end) {
       "lse");
 }
 
-/// The lanes have the largest magnitudes of their columns. Those of no sign are
-/// in the order of their bits, with NaN at the end.
+/// The lanes have the largest magnitudes of their columns.
 void CombineKernelBuilder::storeAmax() {
-  for (auto [op, largest] : llvm::zip_equal(attention.outputMods, amax)) {
-    if (!op.getAmax())
-      continue;
-    Value bits = arith::BitcastOp::create(builder, loc, builder.getI32Type(),
-                                          largest);
-    bits = gpu::SubgroupReduceOp::create(builder, loc, bits,
-                                         gpu::AllReduceOperation::MAXSI,
-                                         /*uniform=*/true);
-    storeOfRow(
-        arith::BitcastOp::create(builder, loc, builder.getF32Type(), bits),
-        attention.getAmaxName(op));
-  }
+  for (auto [op, largest] : llvm::zip_equal(attention.outputMods, amax))
+    if (op.getAmax())
+      storeOfRow(reduceMagnitudes(builder, loc, largest),
+                 attention.getAmaxName(op));
 }
 
 /// The parameters behind the operands, and the row of the warp.

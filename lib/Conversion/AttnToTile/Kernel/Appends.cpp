@@ -30,7 +30,7 @@ static LogicalResult writeInPlace(AppendOp append) {
                       "'")
                          .str());
   for (auto [pool, result] :
-       llvm::zip_equal(append.getPools(), append.getResults())) {
+       llvm::zip_equal(append.getDpsInits(), append.getResults())) {
     if (pool.getDefiningOp<AppendOp>())
       return append.emitOpError()
              << "expected a pool to which nothing is appended before, on a GPU";
@@ -43,16 +43,24 @@ static LogicalResult writeInPlace(AppendOp append) {
         diag.attachNote(use.getOwner()->getLoc()) << "read here";
         return diag;
       }
-    for (Value tensor : {pool, append.getRows()[result.getResultNumber()]}) {
-      Type element = getElementTypeOrSelf(tensor.getType());
-      if (element.isF64())
-        return append.emitOpError()
-               << "expected f16, bf16 or f32 rows and pools on a GPU, got "
-               << element;
-    }
     result.replaceUsesWithIf(pool, [](OpOperand &use) {
       return !use.getOwner()->hasTrait<OpTrait::ReturnLike>();
     });
+  }
+  for (auto [rows, pool] :
+       llvm::zip_equal(append.getRows(), append.getPools())) {
+    for (Value tensor : {pool, rows})
+      if (Type element = getElementTypeOrSelf(tensor.getType());
+          element.isF64())
+        return append.emitOpError()
+               << "expected f16, bf16 or f32 rows and pools on a GPU, got "
+               << element;
+    // Its columns would be changed twice, for the largest and to be stored.
+    if (!append.getScales().empty() && getOnlyRowChain(rows))
+      return append.emitOpError()
+             << "expected rows that nothing changes before with scales on a "
+                "GPU, got those of '"
+             << rows.getDefiningOp()->getName() << "'";
   }
   return success();
 }
@@ -67,27 +75,38 @@ LogicalResult attn::appendInPlace(Operation *function) {
   return success();
 }
 
+/// The name of the operand `tensor`, in place of which `result` is: `name`, if
+/// it is none yet.
+static std::string addAppendedTo(TiledAttention &attention,
+                                 const std::string &name, Value tensor,
+                                 Value result) {
+  addInput(attention, name, tensor, 1);
+  KernelOperand *operand =
+      llvm::find_if(attention.operands, [&](const KernelOperand &known) {
+        return known.tensor == tensor;
+      });
+  operand->appended = result;
+  return operand->name;
+}
+
 /// The operands of attn.append number `number`: pools that the attention does
 /// not read, new rows and slots.
 static void addOperands(TiledAttention &attention, AppendOp append,
                         unsigned number) {
   std::string suffix = getPrologueName("", number);
-  for (auto [rows, pool, result] : llvm::zip_equal(
-           append.getRows(), append.getPools(), append.getResults())) {
-    std::string index =
-        std::to_string(cast<OpResult>(result).getResultNumber());
-    addInput(attention, (Twine("cache") + suffix + "_" + index).str(), pool, 1);
-    for (KernelOperand &operand : attention.operands)
-      if (operand.tensor == pool) {
-        operand.appended = result;
-        Operation *last = getOnlyRowChain(rows);
-        addInput(attention, "new_" + operand.name,
-                 last ? RowChain::get(last).source : rows, 1);
-        if (Value descale =
-                append.getDescale(cast<OpResult>(result).getResultNumber()))
-          addInput(attention, "descale_" + operand.name, descale, 1);
-        break;
-      }
+  for (auto [i, rows] : llvm::enumerate(append.getRows())) {
+    Value pool = append.getPools()[i];
+    std::string name = addAppendedTo(
+        attention, ("cache" + suffix + "_" + Twine(i)).str(), pool,
+        append.getResults()[i]);
+    Operation *last = getOnlyRowChain(rows);
+    addInput(attention, "new_" + name,
+             last ? RowChain::get(last).source : rows, 1);
+    if (Value descale = append.getDescale(i))
+      addInput(attention, "descale_" + name, descale, 1);
+    if (Value scale = append.getScale(i))
+      addAppendedTo(attention, "scale_" + name, scale,
+                    append.getScaleResult(i));
   }
   addInput(attention, "slots" + suffix, append.getSlots(), 1);
 }

@@ -324,6 +324,16 @@ WarpOfGrid attn::getWarpOfGrid(OpBuilder &builder, Location loc,
           arith::RemUIOp::create(builder, loc, thread, lanes)};
 }
 
+/// They are in the order of their bits, with NaN at the end.
+Value attn::reduceMagnitudes(OpBuilder &builder, Location loc,
+                             Value magnitude) {
+  Value bits =
+      arith::BitcastOp::create(builder, loc, builder.getI32Type(), magnitude);
+  bits = gpu::SubgroupReduceOp::create(
+      builder, loc, bits, gpu::AllReduceOperation::MAXSI, /*uniform=*/true);
+  return arith::BitcastOp::create(builder, loc, builder.getF32Type(), bits);
+}
+
 Value KernelScope::countFromLast(Value tile) {
   Location loc = attention.getLoc();
   Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);

@@ -49,6 +49,11 @@ struct WarpOfGrid {
 WarpOfGrid getWarpOfGrid(mlir::OpBuilder &builder, mlir::Location loc,
                          int64_t warps);
 
+/// The largest of the magnitudes, f32 without a sign, that the lanes of a warp
+/// have, in all of them; NaN if one is.
+mlir::Value reduceMagnitudes(mlir::OpBuilder &builder, mlir::Location loc,
+                             mlir::Value magnitude);
+
 /// The splits of a batch by its length: `whole` ones of split_keys keys, and
 /// one of the `rest` (i1 `hasRest`), if there is any, or no key at all.
 struct PlannedSplits {

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernel/Fragments.h"
 #include "Kernel/RowBuilder.h"
 #include "Launch/ElementKernel.h"
 #include "Launch/PrologueKernels.h"
@@ -36,6 +37,8 @@ private:
   Value readDescale(Value descale);
   Value readElement(Value rows, Value column);
   void storeElement(Value element, Value pool, Value descale, Value column);
+  Value findLargest(Value rows, int64_t columns);
+  Value storeScale(Value rows, Value pool, Value scales);
   void copyRow(Value rows, Value pool, Value descale);
   void changeRow(Operation *last, Value pool, Value descale);
 
@@ -108,6 +111,37 @@ void AppendKernelBuilder::storeElement(Value element, Value pool, Value descale,
       ValueRange{page, toI64(head), rowInPage, toI64(column)});
 }
 
+/// In all lanes. One whose columns end before the row does takes the last of
+/// all for its own.
+Value AppendKernelBuilder::findLargest(Value rows, int64_t columns) {
+  Fragments fragments(builder, loc);
+  Value largest = fragments.constant(0);
+  for (int64_t slice = 0; slice < columns; slice += kLanes) {
+    Value column = create<arith::AddIOp>(lane, constant(slice));
+    if (slice + kLanes > columns)
+      column = create<arith::MinUIOp>(column, constant(columns - 1));
+    Value element = readElement(rows, column);
+    if (!element.getType().isF32())
+      element =
+          arith::ExtFOp::create(builder, loc, builder.getF32Type(), element);
+    largest = create<arith::MaximumFOp>(largest, fragments.absolute(element));
+  }
+  return reduceMagnitudes(builder, loc, largest);
+}
+
+/// Stores what the row is divided by, and returns it.
+Value AppendKernelBuilder::storeScale(Value rows, Value pool, Value scales) {
+  auto type = cast<tile::GlobalType>(pool.getType());
+  Value scale = buildTokenScale(
+      builder, loc, findLargest(rows, type.getShape()[kHeadDim]),
+      type.getElementType());
+  onlyIf(isBelow(lane, constant(1)), [&] {
+    tile::InsertOp::create(builder, loc, scale, scales,
+                           ValueRange{page, toI64(head), rowInPage});
+  });
+  return scale;
+}
+
 void AppendKernelBuilder::copyRow(Value rows, Value pool, Value descale) {
   int64_t columns = cast<tile::GlobalType>(pool.getType()).getShape()[kHeadDim];
   for (int64_t slice = 0; slice < columns; slice += kLanes) {
@@ -159,6 +193,8 @@ LogicalResult AppendKernelBuilder::build(StringRef name) {
       for (auto [i, pool] : llvm::enumerate(op.getPools())) {
         Value rows = op.getRows()[i], memory = values.lookup(pool);
         Value descale = readDescale(op.getDescale(i));
+        if (Value scale = op.getScale(i))
+          descale = storeScale(values.lookup(rows), memory, values.lookup(scale));
         if (Operation *last = getOnlyRowChain(rows))
           changeRow(last, memory, descale);
         else

@@ -71,15 +71,21 @@ getAppendDims(const KernelOperand &operand) {
       return names;
     StringRef pool = operand.name;
     bool isDescale = pool.consume_front("descale_");
-    bool isPool = !pool.consume_front("new_") && !isDescale;
+    bool isScale = pool.consume_front("scale_");
+    bool isPool = !pool.consume_front("new_") && !isDescale && !isScale;
     bool isOfAttention = pool == "key" || pool == "value";
     std::string heads = isOfAttention ? "Hkv" : (pool + "_heads").str();
     std::string columns = pool == "key"     ? "D"
                           : pool == "value" ? "Dv"
                                             : (pool + "_columns").str();
-    if (isPool)
-      return SmallVector<std::string>{(pool + "_pages").str(), heads,
-                                      (pool + "_page").str(), columns};
+    SmallVector<std::string> ofPool = {(pool + "_pages").str(), heads,
+                                       (pool + "_page").str()};
+    if (isScale)
+      return ofPool;
+    if (isPool) {
+      ofPool.push_back(columns);
+      return ofPool;
+    }
     if (isDescale)
       return operand.type.getRank() == 1
                  ? std::nullopt

@@ -73,7 +73,7 @@ static void addPoolConstraints(LaunchProgram &program, AppendOp op,
                                        : program.constant(size);
   };
   Value first = op.getPools().front();
-  for (Value pool : op.getPools().drop_front())
+  for (Value pool : op.getDpsInits().drop_front())
     for (unsigned dim : {kBatch, kHead, kSequence}) {
       Size missing = getSize(first, dim) - getSize(pool, dim);
       if (missing.getConstant() != 0)

@@ -184,8 +184,8 @@ LogicalResult PagedOp::reifyResultShapes(OpBuilder &builder,
 
 LogicalResult AppendOp::reifyResultShapes(OpBuilder &builder,
                                           ReifiedRankedShapedTypeDims &shapes) {
-  for (Value pool : getPools())
-    shapes.push_back(sizesOf(builder, pool));
+  for (Value init : getDpsInits())
+    shapes.push_back(sizesOf(builder, init));
   return success();
 }
 

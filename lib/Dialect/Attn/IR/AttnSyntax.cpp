@@ -289,6 +289,22 @@ void attn::printRowType(OpAsmPrinter &printer, Operation *, ValueRange,
     printer << ", " << types.front();
 }
 
+ParseResult attn::parsePoolTypes(OpAsmParser &parser,
+                                 SmallVectorImpl<Type> &pools,
+                                 ArrayRef<Type> scales,
+                                 SmallVectorImpl<Type> &results) {
+  if (parser.parseTypeList(pools))
+    return failure();
+  results.assign(pools.begin(), pools.end());
+  llvm::append_range(results, scales);
+  return success();
+}
+
+void attn::printPoolTypes(OpAsmPrinter &printer, Operation *, TypeRange pools,
+                          TypeRange, TypeRange) {
+  llvm::interleaveComma(pools, printer);
+}
+
 ParseResult attn::parseSameType(OpAsmParser &parser, Type &first,
                                 Type &second) {
   if (parser.parseType(first))

@@ -53,17 +53,41 @@ LogicalResult PagedOp::verify() {
   return diag;
 }
 
+/// append_c5 and c6: rows are quantised by a `what`.
+static LogicalResult verifyQuantized(AppendOp op, unsigned number,
+                                     StringRef what) {
+  auto rows = cast<ShapedType>(op.getRows()[number].getType());
+  auto pool = cast<ShapedType>(op.getPools()[number].getType());
+  Type wide = rows.getElementType();
+  if (isByte(pool) && (wide.isF16() || wide.isBF16() || wide.isF32()))
+    return success();
+  return op.emitOpError()
+         << "expected rows of f16, bf16 or f32 and a pool of f8E4M3FN, f8E5M2 "
+            "or i8 with "
+         << what << ", got " << wide << " and " << pool.getElementType();
+}
+
+/// append_c6
+static LogicalResult verifyScaleOf(AppendOp op, unsigned number) {
+  if (failed(verifyQuantized(op, number, "scales")))
+    return failure();
+  auto pool = cast<ShapedType>(op.getPools()[number].getType());
+  auto scale = cast<ShapedType>(op.getScale(number).getType());
+  std::string name = ("the scales of pool #" + Twine(number)).str();
+  for (unsigned dim : {kBatch, kHead, kSequence})
+    if (failed(verifyEqual(
+            op, {name, Twine(dim).str(), scale.getDimSize(dim)},
+            {"the pool", Twine(dim).str(), pool.getDimSize(dim)})))
+      return failure();
+  return success();
+}
+
 /// append_c5
 static LogicalResult verifyDescaleOf(AppendOp op, unsigned number) {
   auto rows = cast<ShapedType>(op.getRows()[number].getType());
-  auto pool = cast<ShapedType>(op.getPools()[number].getType());
   auto slots = cast<ShapedType>(op.getSlots().getType());
-  Type wide = rows.getElementType();
-  if (!isByte(pool) || !(wide.isF16() || wide.isBF16() || wide.isF32()))
-    return op.emitOpError()
-           << "expected rows of f16, bf16 or f32 and a pool of f8E4M3FN, "
-              "f8E5M2 or i8 with descale, got "
-           << wide << " and " << pool.getElementType();
+  if (failed(verifyQuantized(op, number, "descale")))
+    return failure();
   Type type = op.getDescale(number).getType();
   if (slots.getRank() == 1 && cast<ShapedType>(type).getRank() != 1)
     return op.emitOpError()
@@ -86,12 +110,12 @@ static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
            << "expected " << name << " to have rank " << slots.getRank() + 2
            << " for slots of rank " << slots.getRank() << ", got " << rows;
   // append_c4
-  if (op.getDescales().empty() && (isByte(pool) || isByte(rows)) &&
+  if (op.getDescales().empty() && op.getScales().empty() && (isByte(pool) || isByte(rows)) &&
       rows.getElementType() != pool.getElementType())
     return op.emitOpError()
            << "expected " << name << " of " << pool.getElementType()
            << ", that of its pool, since nothing is rounded to 8 bits without "
-              "descale or from them, got "
+              "descale or scales, or from them, got "
            << rows.getElementType();
   for (int64_t dim = 0; dim < slots.getRank(); ++dim) {
     unsigned of = AppendOp::getRowDim(dim);
@@ -119,10 +143,20 @@ LogicalResult AppendOp::verify() {
       descales != 0 && descales != getPools().size())
     return emitOpError() << "expected a descale for each of "
                          << getPools().size() << " pools, got " << descales;
+  // append_c6
+  if (size_t scales = getScales().size();
+      scales != 0 && scales != getPools().size())
+    return emitOpError() << "expected scales for each of " << getPools().size()
+                         << " pools, got " << scales;
+  if (!getScales().empty() && !getDescales().empty())
+    return emitOpError() << "expected descale or scales, got both";
+  if (!llvm::equal(getResultTypes(), TypeRange(getDpsInits())))
+    return emitOpError() << "expected results of the types of pools and scales";
   auto first = cast<ShapedType>(getPools().front().getType());
   for (auto [number, value] : llvm::enumerate(getPools())) {
     if (failed(verifyNewRows(*this, number)) ||
-        (!getDescales().empty() && failed(verifyDescaleOf(*this, number))))
+        (!getDescales().empty() && failed(verifyDescaleOf(*this, number))) ||
+        (!getScales().empty() && failed(verifyScaleOf(*this, number))))
       return failure();
     // append_c3
     auto pool = cast<ShapedType>(value.getType());

@@ -84,7 +84,7 @@ bool attn::haveLatentRows(ShapedType key, ShapedType value) {
 
 Value attn::getStorage(Value pool) {
   while (auto append = pool.getDefiningOp<AppendOp>())
-    pool = append.getPools()[cast<OpResult>(pool).getResultNumber()];
+    pool = append.getDpsInits()[cast<OpResult>(pool).getResultNumber()];
   return pool;
 }
 

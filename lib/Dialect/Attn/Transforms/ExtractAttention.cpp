@@ -292,6 +292,8 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
     else if (isCache(value, attention) &&
              isa<RankedTensorType>(value.getType()))
       addCache(value, appends, scalars, inputs);
+    else if (appends && value.getDefiningOp<AppendOp>()) // scales of a cache
+      addCache(value, appends, scalars, inputs);
     else
       addScalar(value, scalars, inputs);
   }

@@ -104,6 +104,7 @@ static AppendOp raiseUpdates(ArrayRef<tensor::InsertSliceOp> updates) {
     types.push_back(update.getType());
   }
   auto append = AppendOp::create(builder, last.getLoc(), types, rows, pools,
+                                 /*scales=*/ValueRange(),
                                  emitSlots(builder, last),
                                  /*descales=*/ValueRange());
   for (auto [number, result] : llvm::enumerate(append.getResults())) {

@@ -127,6 +127,20 @@ Value attn::quantize(OpBuilder &builder, Location loc, Value number,
   return roundToByte(builder, loc, clamp(builder, loc, result, -128, 127));
 }
 
+Value attn::buildTokenScale(OpBuilder &builder, Location loc, Value largest,
+                            Type to) {
+  auto number = [&](double value) -> Value {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getF32FloatAttr(value));
+  };
+  double most = 127;
+  if (auto type = dyn_cast<FloatType>(to))
+    most = APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
+  Value scale = arith::DivFOp::create(builder, loc, largest, number(most));
+  return arith::MaximumFOp::create(
+      builder, loc, scale, number(std::numeric_limits<float>::min()));
+}
+
 void attn::scaleScores(AttentionOp op) {
   SmallVector<Value> descales;
   for (unsigned operand : {0, 1})

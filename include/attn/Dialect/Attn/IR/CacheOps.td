@@ -67,8 +67,6 @@ def PagedOp : Attn_Op<"paged", [
 
 def AppendOp : Attn_Op<"append", [
     Pure, AttrSizedOperandSegments, DestinationStyleOpInterface,
-    TypesMatchWith<"results have the types of the pools", "pools", "results",
-                   "$_self">,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
                               ["reifyResultShapes"]>]> {
   let summary = "new keys and values, in a cache";
@@ -83,8 +81,14 @@ def AppendOp : Attn_Op<"append", [
     number (-128 and 127 of i8), so that descale * pool stands for the row, as in
     an attention with that descale. Each is [1], or [B, Hkv] with slots [B, M].
 
+    With `scales` each row of a head has its own, which it is divided by and which
+    is stored beside it, in one tensor [pages, Hkv, page] for each pool: the largest
+    magnitude of the row over that of the type (448, 57344, 127), in f32, at least
+    2^-126; NaN of a row with one. An attention reads them by `tensor.extract`, as
+    factors of scores and of weights.
+
     Keys and values have slots, pages and heads in common. Results are the pools with the new rows; a cache
-    [B, Hkv, N, D] is a pool with a page for each batch.
+    [B, Hkv, N, D] is a pool with a page for each batch. Those of scales follow.
 
     The destination style says that a pool is written in place, not copied. On a
     GPU a kernel of its own does it, before the attention that reads the pool, and
@@ -100,18 +104,23 @@ def AppendOp : Attn_Op<"append", [
   let arguments = (ins Variadic<AnyTypeOf<[Attn_Tensor<Attn_Stored, 3>,
                                            Attn_Tensor<Attn_Stored, 4>]>>:$rows,
                        Variadic<Attn_Tensor<Attn_Stored, 4>>:$pools,
+                       Variadic<Attn_Tensor<F32, 3>>:$scales,
                        AnyTypeOf<[Attn_Tensor<Attn_Int, 1>,
                                   Attn_Tensor<Attn_Int, 2>]>:$slots,
                        Variadic<Attn_Descale>:$descales);
-  let results = (outs Variadic<Attn_Tensor<Attn_Stored, 4>>:$results);
+  let results = (outs Variadic<AnyTypeOf<[Attn_Tensor<F32, 3>,
+                                          Attn_Tensor<Attn_Stored, 4>]>>:$results);
   let assemblyFormat = [{
     $rows `into` $pools `slots` `(` $slots `:` type($slots) `)`
-    (`descale` `(` $descales^ `:` type($descales) `)`)? attr-dict
-    `:` type($rows) `into` type($pools)
+    (`descale` `(` $descales^ `:` type($descales) `)`)?
+    (`scales` `(` $scales^ `:` type($scales) `)`)? attr-dict
+    `:` type($rows) `into` custom<PoolTypes>(type($pools), ref(type($scales)), type($results))
   }];
   let extraClassDeclaration = [{
+    /// The pools, then their scales: result i is what init i is afterwards.
     ::mlir::MutableOperandRange getDpsInitsMutable() {
-      return getPoolsMutable();
+      return {*this, static_cast<unsigned>(getRows().size()),
+              static_cast<unsigned>(getPools().size() + getScales().size())};
     }
     /// The position of a head among the dimensions of `rows`.
     static constexpr unsigned kRowHead = 1;
@@ -120,6 +129,14 @@ def AppendOp : Attn_Op<"append", [
     /// What the rows of a pool are divided by; null: they are not.
     ::mlir::Value getDescale(unsigned pool) {
       return getDescales().empty() ? ::mlir::Value() : getDescales()[pool];
+    }
+    /// Where the scales of a pool's rows are; null: they have none.
+    ::mlir::Value getScale(unsigned pool) {
+      return getScales().empty() ? ::mlir::Value() : getScales()[pool];
+    }
+    /// That of the new rows of a pool.
+    ::mlir::OpResult getScaleResult(unsigned pool) {
+      return getResults()[getPools().size() + pool];
     }
   }];
   let hasVerifier = 1;

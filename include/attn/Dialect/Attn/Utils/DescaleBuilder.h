@@ -55,6 +55,11 @@ mlir::Value roundToFloat8(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value quantize(mlir::OpBuilder &builder, mlir::Location loc,
                      mlir::Value number, mlir::Value descale, mlir::Type to);
 
+/// The f32 that a row of the largest magnitude `largest`, an f32, is divided by
+/// to be stored in `to`, of 8 bits: see reference::getTokenScale.
+mlir::Value buildTokenScale(mlir::OpBuilder &builder, mlir::Location loc,
+                            mlir::Value largest, mlir::Type to);
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_UTILS_DESCALEBUILDER_H
