@@ -40,3 +40,24 @@ func.func @by_batch(%rows: tensor<2x4x3x64xf16>, %cache: tensor<2x4x96x64xbf16>,
   %0 = attn.append %rows into %cache slots(%s : tensor<2x3xi64>) : tensor<2x4x3x64xf16> into tensor<2x4x96x64xbf16>
   return %0 : tensor<2x4x96x64xbf16>
 }
+
+// The largest magnitude of each head's row, what that divides by, and the row, go to their places.
+// CHECK-LABEL: @scales
+// CHECK: scf.for {{.*}} iter_args(%[[POOL:.*]] = %arg1, %[[SCALES:.*]] = %arg3) -> (tensor<?x2x16x64xi8>, tensor<?x2x16xf32>)
+// CHECK: scf.if
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction"]
+// CHECK: math.absf
+// CHECK: arith.maximumf
+// CHECK: %[[SCALE:.*]] = linalg.generic
+// CHECK: arith.divf
+// CHECK: arith.maximumf
+// CHECK: %[[ROW:.*]] = linalg.generic
+// CHECK: tensor.extract %[[SCALE]]
+// CHECK: arith.fptosi
+// CHECK: %[[P:.*]] = tensor.insert_slice %[[ROW]] into %[[POOL]]
+// CHECK: %[[S:.*]] = tensor.insert_slice %[[SCALE]] into %[[SCALES]]
+// CHECK: scf.yield %[[P]], %[[S]]
+func.func @scales(%k: tensor<?x2x64xf16>, %kp: tensor<?x2x16x64xi8>, %s: tensor<?xi32>, %ks: tensor<?x2x16xf32>) -> (tensor<?x2x16x64xi8>, tensor<?x2x16xf32>) {
+  %0:2 = attn.append %k into %kp slots(%s : tensor<?xi32>) scales(%ks : tensor<?x2x16xf32>) : tensor<?x2x64xf16> into tensor<?x2x16x64xi8>
+  return %0#0, %0#1 : tensor<?x2x16x64xi8>, tensor<?x2x16xf32>
+}

@@ -157,6 +157,42 @@ class Cache8(unittest.TestCase):
                         wanted = sum(w * stands[1][j][e] for w, j in zip(weights, seen)) / sum(weights)
                         self.assertAlmostEqual(output[at * self.value_dim + e], wanted, delta=2e-3 * max(1, abs(wanted)), msg=str((where, cap)))
 
+    def test_scales_of_new_rows(self):
+        """Rows become bytes by scales of their own, which are written beside them: rows of zeros, of subnormal and of large numbers; then decode reads both."""
+        most = {"f8E4M3FN": 448.0, "f8E5M2": 57344.0, "i8": 127.0}
+        slots, heads, page = [7, -1, 0, 11, 3], self.key_heads, self.page
+        sizes = [10.0 ** generator.uniform(-3, 3) for _ in slots[:-2]] + [0.0, 2.0**-24]
+        new = []
+        for dim in (self.dim, self.value_dim):
+            numbers = [generator.uniform(-1, 1) * sizes[t] for t in range(5) for _ in range(heads * dim)]
+            new.append(HostArray.of("f16", (5, heads, dim), [round_to(x, "f16") for x in numbers]))
+        for kind, where in ((kind, where) for kind in NAN for where in DEVICES):
+            pools = [HostArray(kind, (3, heads, page, dim), bytearray([1]) * (3 * heads * page * dim)) for dim in (self.dim, self.value_dim)]
+            scales = [HostArray.of("f32", (3, heads, page), [0.5] * (3 * heads * page)) for _ in pools]
+            attn_mlir.append(*new, *pools, HostArray.of("i32", (5,), slots), k_scale=scales[0], v_scale=scales[1], **where)
+            for rows, pool, scale in zip(new, pools, scales):
+                dim, written = rows.shape[2], set()
+                for t, h in ((t, h) for t in range(5) if slots[t] >= 0 for h in range(heads)):
+                    row = rows.values()[(t * heads + h) * dim :][:dim]
+                    at = (slots[t] // page * heads + h) * page + slots[t] % page
+                    written.add(at)
+                    wanted = max(round_to(max(map(abs, row)) / most[kind], "f32"), 2.0**-126)
+                    self.assertEqual(scale.values()[at], wanted, (kind, where, t))
+                    step = {"f8E4M3FN": 2.0**-4, "f8E5M2": 2.0**-3, "i8": 0}[kind]
+                    for x, y in zip(row, pool.values()[at * dim :][:dim]):
+                        self.assertLessEqual(abs(x / wanted - y), max(step * abs(x / wanted), 0.5 if kind == "i8" else 2.0**-10) * 1.0001, (kind, where, t))
+                for at in set(range(3 * heads * page)) - written:
+                    self.assertEqual(scale.values()[at], 0.5)
+            table, lengths = HostArray.of("i32", (1, 3), [2, 0, 1]), HostArray.of("i32", (1,), [2])
+            query = normal("f16", 1, self.heads, 1, self.dim)
+            places = HostArray.of("i32", (1, 2), [10, 11])
+            two = [HostArray.of("f16", (1, heads, 2, rows.shape[2]), [x for h in range(heads) for t in (0, 2) for x in rows.values()[(t * heads + h) * rows.shape[2] :][: rows.shape[2]]]) for rows in new]
+            options = {"k_scale": scales[0], "v_scale": scales[1], **where}
+            output = attn_mlir.decode(query, *pools, table, lengths, k_new=two[0], v_new=two[1], slots=places, **options).values()
+            again = attn_mlir.decode(query, *pools, table, lengths, **options).values()
+            self.assertEqual(output, again)
+            self.assertTrue(all(map(math.isfinite, output)) and any(output))
+
     def test_every_byte(self):
         """Of one key the output is its value, exactly, NaN and infinities too, and the score of a one-hot query an element of it."""
         dim = 256
@@ -199,9 +235,10 @@ class Cache8(unittest.TestCase):
         pool_of_scales, wide = HostArray.of("f32", (12, self.key_heads, self.page), [1.0] * 24 * self.page), normal("f16", 4, self.key_heads, 1, self.dim)
         slots, other_pages = HostArray.of("i32", (4, 1), [-1] * 4), HostArray.of("f32", (11, self.key_heads, self.page), [1.0] * 22 * self.page)
         new, heads = (wide, normal("f16", 4, self.key_heads, 1, self.value_dim)), HostArray.of("i32", (4,), [0] * 4)
-        paged = (query, *pools, table, lengths)
+        paged, tables = (query, *pools, table, lengths), HostArray.of("f32", (1, self.dim // 2), [1.0] * (self.dim // 2))
         wrong += (
-            (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, k_new=new[0], v_new=new[1], slots=slots), "expected k_new and v_new of the pools' type with a scale of each token, got wider rows"),
+            (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, k_new=new[0], v_new=new[1], slots=slots), r"v_scale: expected f32 of shape \[12, 2, 5\] for slots of rank 2, got f32 of \[1\]"),
+            (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, v_scale=pool_of_scales, k_new=new[0], v_new=new[1], slots=slots, rotary=(tables, tables)), "expected no rotary with wider new rows that get scales of their own"),
             (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, v_scale=other_pages), r"value_descale: expected f32 of \(1,\), \(4, 2\) or \(12, 2, 5\), got f32 of \(11, 2, 5\)"),
             (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, head_map=heads), f"expected no head_map {per_token}, got one"),
             (lambda: attn_mlir.attention(query, query, query, descale=(tokens, tokens)), f"i8 beside a query of more bits {per_token}, got f16 and f16"),

@@ -76,8 +76,8 @@ static LogicalResult verifyScaleOf(AppendOp op, unsigned number) {
   std::string name = ("the scales of pool #" + Twine(number)).str();
   for (unsigned dim : {kBatch, kHead, kSequence})
     if (failed(verifyEqual(
-            op, {name, Twine(dim).str(), scale.getDimSize(dim)},
-            {"the pool", Twine(dim).str(), pool.getDimSize(dim)})))
+            op, {"the pool", Twine(dim).str(), pool.getDimSize(dim)},
+            {name, Twine(dim).str(), scale.getDimSize(dim)})))
       return failure();
   return success();
 }

@@ -11,7 +11,7 @@ func.func @none(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf16>, %vp: tensor<
 
 // append_c1
 func.func @integers(%k: tensor<4x2x64xi16>, %kp: tensor<8x2x16x64xi16>, %s: tensor<4xi32>) {
-  // expected-error @+1 {{'pools' must be variadic of 4D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32, f64 or i8 values, but got 'tensor<8x2x16x64xi16>'}}
+  // expected-error @+1 {{operand #0 must be variadic of 3D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32, f64 or i8 values or 4D tensor of f8E4M3FN, f8E5M2, f16, bf16, f32, f64 or i8 values, but got 'tensor<4x2x64xi16>'}}
   %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xi16> into tensor<8x2x16x64xi16>
   return
 }
@@ -20,7 +20,7 @@ func.func @integers(%k: tensor<4x2x64xi16>, %kp: tensor<8x2x16x64xi16>, %s: tens
 
 // append_c4
 func.func @rounded(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xi8>, %s: tensor<4xi32>) {
-  // expected-error @+1 {{expected rows #0 of 'i8', that of its pool, since nothing is rounded to 8 bits without descale or from them, got 'f16'}}
+  // expected-error @+1 {{expected rows #0 of 'i8', that of its pool, since nothing is rounded to 8 bits without descale or scales, or from them, got 'f16'}}
   %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xi8>
   return
 }
@@ -84,7 +84,7 @@ func.func @pages(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf16>, %vp: tensor
 
 // append_c4
 func.func @quantise(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf8E4M3FN>, %s: tensor<4xi32>) {
-  // expected-error @+1 {{expected rows #0 of 'f8E4M3FN', that of its pool, since nothing is rounded to 8 bits without descale or from them, got 'f16'}}
+  // expected-error @+1 {{expected rows #0 of 'f8E4M3FN', that of its pool, since nothing is rounded to 8 bits without descale or scales, or from them, got 'f16'}}
   %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xf8E4M3FN>
   return
 }
@@ -93,7 +93,7 @@ func.func @quantise(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf8E4M3FN>, %s:
 
 // append_c4
 func.func @other_bytes(%k: tensor<4x2x64xf8E5M2>, %kp: tensor<8x2x16x64xf8E4M3FN>, %s: tensor<4xi32>) {
-  // expected-error @+1 {{expected rows #0 of 'f8E4M3FN', that of its pool, since nothing is rounded to 8 bits without descale or from them, got 'f8E5M2'}}
+  // expected-error @+1 {{expected rows #0 of 'f8E4M3FN', that of its pool, since nothing is rounded to 8 bits without descale or scales, or from them, got 'f8E5M2'}}
   %0 = attn.append %k into %kp slots(%s : tensor<4xi32>) : tensor<4x2x64xf8E5M2> into tensor<8x2x16x64xf8E4M3FN>
   return
 }
@@ -131,5 +131,50 @@ func.func @no_batch(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf8E5M2>, %s: t
 func.func @descale_heads(%k: tensor<4x2x1x64xf16>, %kp: tensor<8x2x16x64xf8E5M2>, %s: tensor<4x1xi32>, %d: tensor<4x3xf32>) {
   // expected-error @+1 {{expected the descale of pool #0 dimension Hkv to be 2 as in the inputs, got 3}}
   %0 = attn.append %k into %kp slots(%s : tensor<4x1xi32>) descale(%d : tensor<4x3xf32>) : tensor<4x2x1x64xf16> into tensor<8x2x16x64xf8E5M2>
+  return
+}
+
+// -----
+
+// append_c6
+func.func @scales_of_wide(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xf16>, %s: tensor<4xi32>, %d: tensor<8x2x16xf32>) {
+  // expected-error @+1 {{expected rows of f16, bf16 or f32 and a pool of f8E4M3FN, f8E5M2 or i8 with scales, got 'f16' and 'f16'}}
+  %0:2 = attn.append %k into %kp slots(%s : tensor<4xi32>) scales(%d : tensor<8x2x16xf32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xf16>
+  return
+}
+
+// -----
+
+// append_c6
+func.func @scales_shape(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xi8>, %s: tensor<4xi32>, %d: tensor<8x2x8xf32>) {
+  // expected-error @+1 {{expected the scales of pool #0 dimension 2 to be 16 as in the pool, got 8}}
+  %0:2 = attn.append %k into %kp slots(%s : tensor<4xi32>) scales(%d : tensor<8x2x8xf32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xi8>
+  return
+}
+
+// -----
+
+// append_c6
+func.func @scales_count(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xi8>, %s: tensor<4xi32>, %d: tensor<8x2x16xf32>) {
+  // expected-error @+1 {{expected scales for each of 1 pools, got 2}}
+  %0:3 = attn.append %k into %kp slots(%s : tensor<4xi32>) scales(%d, %d : tensor<8x2x16xf32>, tensor<8x2x16xf32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xi8>
+  return
+}
+
+// -----
+
+// append_c6
+func.func @scales_and_descale(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xi8>, %s: tensor<4xi32>, %d: tensor<8x2x16xf32>, %e: tensor<1xf32>) {
+  // expected-error @+1 {{expected descale or scales, got both}}
+  %0:2 = attn.append %k into %kp slots(%s : tensor<4xi32>) descale(%e : tensor<1xf32>) scales(%d : tensor<8x2x16xf32>) : tensor<4x2x64xf16> into tensor<8x2x16x64xi8>
+  return
+}
+
+// -----
+
+// append_c6
+func.func @scales_results(%k: tensor<4x2x64xf16>, %kp: tensor<8x2x16x64xi8>, %s: tensor<4xi32>, %d: tensor<8x2x16xf32>) {
+  // expected-error @+1 {{expected results of the types of pools and scales}}
+  %0 = "attn.append"(%k, %kp, %d, %s) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> : (tensor<4x2x64xf16>, tensor<8x2x16x64xi8>, tensor<8x2x16xf32>, tensor<4xi32>) -> tensor<8x2x16x64xi8>
   return
 }
