@@ -115,7 +115,8 @@ class Append:
     `arguments` and their dimensions, the names of what is read in place of the pools, `results` and what of them is `returned`, and
     names of sizes."""
 
-    def __init__(self, rng, pools, sizes, size):
+    def __init__(self, rng, pools, sizes, size, rows_of_pools=None):
+        """`rows_of_pools`: the dimensions of scales of rows, which may then be written."""
         tokens = rng.choice([("tokens",), ("Bnew", "Mnew")])
         sizes.update({name: rng.choice([0, 1, 2, 3, 9]) for name in tokens})
         self.lines, self.names, self.reads = "", tokens, {}
@@ -128,11 +129,18 @@ class Append:
             rows[name] = f"tensor<{'x'.join(map(size, self.dims[-1]))}x{rng.choice(['f16', 'bf16', 'f32'])}>"
             self.arguments.append(f"%{name}_new: {rows[name]}")
         changed = {name: f"%{name}_new" for name in appended}
-        for name in appended if len(tokens) == 2 else ():
+        is_quantised = any("xf8E" in pool or "xi8" in pool for pool in pools.values())
+        has_scales = is_quantised and rows_of_pools and rng.random() < 0.5
+        for name in appended if len(tokens) == 2 and not has_scales else ():
             if rng.random() < 0.4:
                 changed[name] = self.change(rng, changed[name], rows[name], sizes["Dv" if name == "v" else "D"], tokens, size)
-        descales = {}
-        for name in appended * any("xf8E" in pool or "xi8" in pool for pool in pools.values()):
+        descales, clause = {}, "scales" if has_scales else "descale"
+        for name in appended * is_quantised:
+            if has_scales:
+                self.dims.append(rows_of_pools)
+                descales[name] = f"tensor<{'x'.join(map(size, rows_of_pools))}xf32>"
+                self.arguments.append(f"%{name}_scales: {descales[name]}")
+                continue
             self.dims.append(rng.choice([(1,), (tokens[0], "Hkv")]) if len(tokens) == 2 else (1,))
             descales[name] = f"tensor<{'x'.join(str(d) if d == 1 else size(d) for d in self.dims[-1])}xf32>"
             self.arguments.append(f"%{name}_descale: {descales[name]}")
@@ -140,14 +148,16 @@ class Append:
             news = [changed[name] for name in group]
             olds, afters = ([f"%{name}_{kind}" for name in group] for kind in ("pool", "after"))
             types = [", ".join(types[name] for name in group) for types in (rows, pools)]
-            scales = ", ".join(f"%{name}_descale" for name in group), ", ".join(descales.get(name, "") for name in group)
-            descale = f" descale({scales[0]} : {scales[1]})" if descales else ""
+            scales = ", ".join(f"%{name}_{clause}" for name in group), ", ".join(descales.get(name, "") for name in group)
+            descale = f" {clause}({scales[0]} : {scales[1]})" if descales else ""
+            afters += [f"%{name}_scaled" for name in group] if has_scales else []
             self.lines += f"  {', '.join(afters)} = attn.append {', '.join(news)} into {', '.join(olds)} slots(%slots : {slots}){descale} : {types[0]} into {types[1]}\n"
         for name in pools:
             # The CPU may read a pool as it was.
             is_new = name in appended and rng.random() < 0.95
             self.reads[name] = f"%{name}_{'after' if is_new else 'pool'}"
         self.results = [(f"%{name}_after", pools[name]) for name in appended]
+        self.results += [(f"%{name}_scaled", descales[name]) for name in appended] if has_scales else []
         self.returned = [result for result in self.results if rng.random() < 0.8]
 
     def add(self, name, dims, text):
@@ -181,7 +191,7 @@ def write_append(rng, folder):
     dims = {"k": ("P", "Hkv", "page", "D"), "v": ("P", "Hkv", "page", "Dv")}
     elements = rng.choice([["f16", "bf16", "f32"], ["f8E4M3FN", "f8E5M2", "i8"]])
     pools = {name: f"tensor<{'x'.join(map(size, dims[name]))}x{rng.choice(elements)}>" for name in dims}
-    append = Append(rng, pools, sizes, size)
+    append = Append(rng, pools, sizes, size, dims["k"][:3])
     names, types = (", ".join(parts) for parts in zip(*(append.returned or append.results)))
     arguments = ", ".join([f"%{name}_pool: {pools[name]}" for name in pools] + append.arguments)
     path = Path(folder, "case.mlir")
