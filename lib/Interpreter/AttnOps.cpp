@@ -421,18 +421,17 @@ static void appendRows(AppendOp append, unsigned number,
       if (scales) {
         double largest = 0;
         for (int64_t d = 0; d < columns; ++d)
-          largest = reference::maxMagnitude(
-              largest, rows.elements[from + d].toNumber());
+          largest = reference::maxMagnitude(largest,
+                                            rows.elements[from + d].toNumber());
         divisor = reference::getTokenScale(largest, type);
         scales->elements[to / columns].real = divisor;
       }
       for (int64_t d = 0; d < columns; ++d) {
         double row = rows.elements[from + d].toNumber();
-        pool.elements[to + d] =
-            Scalar::ofNumber(descale || scales
-                                 ? reference::quantize(row, divisor, type)
-                                     : reference::roundToElement(row, type),
-                             type);
+        pool.elements[to + d] = Scalar::ofNumber(
+            descale || scales ? reference::quantize(row, divisor, type)
+                              : reference::roundToElement(row, type),
+            type);
       }
     }
   }

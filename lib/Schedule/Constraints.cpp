@@ -470,10 +470,10 @@ void Checker::checkFeatures() {
                     schedule.clusterD > 1 ||
                     (hasRoles && schedule.warps * 16 > schedule.tileM);
   // A CTA that combines splits has whole rows.
-  require(/*isSupported=*/target.kind == TargetKind::Cpu,
-          problem.hasAmax && sharesRows &&
-              schedule.kind != ScheduleKind::SplitKV,
-          "largest magnitudes of output rows whose columns CTAs or warps share");
+  require(
+      /*isSupported=*/target.kind == TargetKind::Cpu,
+      problem.hasAmax && sharesRows && schedule.kind != ScheduleKind::SplitKV,
+      "largest magnitudes of output rows whose columns CTAs or warps share");
   require(features.clusters, schedule.clusterM > 1,
           "clusters that share key and value tiles of a mask");
   require(features.headDimClusters, schedule.clusterD > 1,

@@ -21,15 +21,25 @@ namespace attn {
 
 std::string_view getName(Operand operand) {
   static constexpr std::array<std::string_view, kNumOperands> names = {
-      "query",           "key",
-      "value",           "bias",
-      "output",          "lse",
-      "scores",          "statistics",
-      "partials",        "delta",
-      "output_gradient", "query_gradient",
-      "key_gradient",    "value_gradient",
-      "query_sums",      "query_rows",
-      "captures",        "worklist",       "amax"};
+      "query",
+      "key",
+      "value",
+      "bias",
+      "output",
+      "lse",
+      "scores",
+      "statistics",
+      "partials",
+      "delta",
+      "output_gradient",
+      "query_gradient",
+      "key_gradient",
+      "value_gradient",
+      "query_sums",
+      "query_rows",
+      "captures",
+      "worklist",
+      "amax"};
   return names[static_cast<size_t>(operand)];
 }
 

@@ -97,11 +97,10 @@ Value PoolAppender::emitScales(OpBuilder &b, Value row) {
   ImplicitLocOpBuilder builder(loc, b);
   Type f32 = b.getF32Type(), to = getElementTypeOrSelf(pool.getType());
   SmallVector<OpFoldResult> heads = {getDim(b, loc, row, 0)};
-  Value zero =
-      arith::ConstantOp::create(builder, b.getF32FloatAttr(0));
+  Value zero = arith::ConstantOp::create(builder, b.getF32FloatAttr(0));
   Value init = linalg::FillOp::create(
-                   builder, zero, tensor::EmptyOp::create(builder, heads, f32)
-                                      .getResult())
+                   builder, zero,
+                   tensor::EmptyOp::create(builder, heads, f32).getResult())
                    .getResult(0);
   Value largest = buildGeneric(
       builder, row, {{0, 1}}, init, {0}, [&](ValueRange in) -> Value {

@@ -51,8 +51,8 @@ emitGeneric(OpBuilder &builder, OutputModOp op, Value init,
   auto body = [&](OpBuilder &b, Location l, ValueRange arguments) {
     Value element =
         convertFloat(b, l, arguments[0], getScoreType(op.getSource()));
-    linalg::YieldOp::create(
-        b, l, end(b, inlineMod(b, l, op, element), arguments[1]));
+    linalg::YieldOp::create(b, l,
+                            end(b, inlineMod(b, l, op, element), arguments[1]));
   };
   Value result = linalg::GenericOp::create(
                      builder, op.getLoc(), TypeRange(init.getType()),
@@ -69,26 +69,25 @@ SmallVector<Value> attn::emitOutputMod(OpBuilder &builder, OutputModOp op) {
       tensor::getMixedSizes(builder, loc, op.getSource());
   auto type = cast<RankedTensorType>(op.getResult().getType());
   auto to = cast<FloatType>(type.getElementType());
-  SmallVector<Value> results = {emitGeneric(
-      builder, op, tensor::EmptyOp::create(builder, loc, sizes, to), type,
-      [&](OpBuilder &b, Value changed, Value) {
-        return isFloat8(to) ? roundToFloat8(b, loc, changed, to)
-                            : convertFloat(b, loc, changed, to);
-      })};
+  SmallVector<Value> results = {
+      emitGeneric(builder, op, tensor::EmptyOp::create(builder, loc, sizes, to),
+                  type, [&](OpBuilder &b, Value changed, Value) {
+                    return isFloat8(to) ? roundToFloat8(b, loc, changed, to)
+                                        : convertFloat(b, loc, changed, to);
+                  })};
   if (!op.getAmax())
     return results;
   FloatType score = getScoreType(op.getSource());
-  Value zero = arith::ConstantOp::create(builder, loc,
-                                         builder.getFloatAttr(score, 0.0));
-  Value empty = tensor::EmptyOp::create(builder, loc,
-                                        ArrayRef(sizes).drop_back(), score);
-  Value init =
-      linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
-  results.push_back(
-      emitGeneric(builder, op, init, cast<RankedTensorType>(op.getAmax().getType()),
-                  [&](OpBuilder &b, Value changed, Value before) -> Value {
-                    Value magnitude = math::AbsFOp::create(b, loc, changed);
-                    return arith::MaximumFOp::create(b, loc, before, magnitude);
-                  }));
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getFloatAttr(score, 0.0));
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, ArrayRef(sizes).drop_back(), score);
+  Value init = linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
+  results.push_back(emitGeneric(
+      builder, op, init, cast<RankedTensorType>(op.getAmax().getType()),
+      [&](OpBuilder &b, Value changed, Value before) -> Value {
+        Value magnitude = math::AbsFOp::create(b, loc, changed);
+        return arith::MaximumFOp::create(b, loc, before, magnitude);
+      }));
   return results;
 }

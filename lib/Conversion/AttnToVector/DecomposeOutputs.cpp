@@ -100,9 +100,8 @@ SmallVector<Value> attn::emitOutputMod(OutputModOp op, TileBuffers &buffers) {
         b, b.getFloatAttr(getScoreType(op.getSource()), 0.0)));
   auto emit = [&](Columns some, ValueRange before) -> SmallVector<Value> {
     Value part = emitColumns(b, op, buffers, row, some);
-    SmallVector<Value> after = {
-        buffers.writeRow(b, round(b, op, part), before.front(),
-                         {zero, zero, row, some.begin})};
+    SmallVector<Value> after = {buffers.writeRow(
+        b, round(b, op, part), before.front(), {zero, zero, row, some.begin})};
     if (op.getAmax())
       after.push_back(emitLargest(b, before.back(), part));
     return after;

@@ -17,8 +17,8 @@
 
 namespace attn {
 
-/// The results of an attn.output_mod of a tile of one batch and one head, row by
-/// row at the place of the op.
+/// The results of an attn.output_mod of a tile of one batch and one head, row
+/// by row at the place of the op.
 llvm::SmallVector<mlir::Value> emitOutputMod(OutputModOp op,
                                              TileBuffers &buffers);
 

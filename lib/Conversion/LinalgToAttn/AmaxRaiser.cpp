@@ -107,9 +107,8 @@ static std::optional<Reduction> findReduction(Value output, Value view) {
     if (user->getBlock() != output.getParentBlock())
       continue;
     std::optional<Reduction> found = matchReduction(user);
-    if (found && (view == output
-                      ? reducesRows(*found)
-                      : found->op.getNumParallelLoops() == 0))
+    if (found && (view == output ? reducesRows(*found)
+                                 : found->op.getNumParallelLoops() == 0))
       return found;
     bool isView = isa<tensor::CastOp, tensor::CollapseShapeOp,
                       tensor::ExpandShapeOp, linalg::TransposeOp>(user);
@@ -151,8 +150,9 @@ static Value convert(OpBuilder &builder, Location loc, Value value, Type type) {
            to = type.getIntOrFloatBitWidth();
   if (from == to)
     return value;
-  return from < to ? arith::ExtFOp::create(builder, loc, type, value).getResult()
-                   : arith::TruncFOp::create(builder, loc, type, value);
+  return from < to
+             ? arith::ExtFOp::create(builder, loc, type, value).getResult()
+             : arith::TruncFOp::create(builder, loc, type, value);
 }
 
 /// Reduces `amax` in place of the output: the same maximum, since the rounding

@@ -203,9 +203,8 @@ OutputModOp OutputRaiser::build(Value result, ScalarRef element,
   auto whole = cast<RankedTensorType>(output.getType());
   auto type = cast<RankedTensorType>(result.getType());
   FloatType score = getScoreType(output);
-  auto mod =
-      OutputModOp::create(rewriter, loc, whole.clone(type.getElementType()),
-                          output, ValueRange());
+  auto mod = OutputModOp::create(
+      rewriter, loc, whole.clone(type.getElementType()), output, ValueRange());
   Type index = rewriter.getIndexType();
   Block *block = rewriter.createBlock(&mod.getMod(), {},
                                       {score, index, index, index, index},
@@ -313,8 +312,7 @@ OutputModOp OutputRaiser::run() {
         (isOfFewBits(type) && !(takesBytes && isFloat8(type))))
       continue;
     ScalarRef element = getUnrounded(walker.element(result, places), type);
-    bool isChanged = element && element != source &&
-                     contains(element, source);
+    bool isChanged = element && element != source && contains(element, source);
     if (!isChanged || isResidualSum(element, source))
       continue;
     if (!getDependents(getProducers(output), result.getDefiningOp()))

@@ -463,16 +463,16 @@ struct LoadTensorLowering : TileOpLowering<LoadTensorOp> {
                                     type.getElementType());
     auto first = static_cast<int64_t>(op.getColumn());
     SmallVector<Value> registers;
-    forEachPart(
-        part, [&](int64_t row, int64_t column, int64_t columns, size_t) {
-          for (Value value : load(rewriter, loc, type, *address, row,
-                                  first + column, columns)) {
-            if (op.getAcc())
-              value = arith::AddFOp::create(
-                  rewriter, loc, adaptor.getAcc()[registers.size()], value);
-            registers.push_back(value);
-          }
-        });
+    forEachPart(part, [&](int64_t row, int64_t column, int64_t columns,
+                          size_t) {
+      for (Value value :
+           load(rewriter, loc, type, *address, row, first + column, columns)) {
+        if (op.getAcc())
+          value = arith::AddFOp::create(
+              rewriter, loc, adaptor.getAcc()[registers.size()], value);
+        registers.push_back(value);
+      }
+    });
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();
   }

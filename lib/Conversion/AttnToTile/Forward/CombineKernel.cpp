@@ -317,8 +317,7 @@ FailureOr<Value> CombineKernelBuilder::applyMods(Value number, Value column) {
       return failure();
     number = *changed;
     if (op.getAmax())
-      largest =
-          create<arith::MaximumFOp>(largest, fragments.absolute(number));
+      largest = create<arith::MaximumFOp>(largest, fragments.absolute(number));
   }
   return number;
 }

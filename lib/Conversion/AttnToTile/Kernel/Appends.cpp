@@ -96,12 +96,12 @@ static void addOperands(TiledAttention &attention, AppendOp append,
   std::string suffix = getPrologueName("", number);
   for (auto [i, rows] : llvm::enumerate(append.getRows())) {
     Value pool = append.getPools()[i];
-    std::string name = addAppendedTo(
-        attention, ("cache" + suffix + "_" + Twine(i)).str(), pool,
-        append.getResults()[i]);
+    std::string name =
+        addAppendedTo(attention, ("cache" + suffix + "_" + Twine(i)).str(),
+                      pool, append.getResults()[i]);
     Operation *last = getOnlyRowChain(rows);
-    addInput(attention, "new_" + name,
-             last ? RowChain::get(last).source : rows, 1);
+    addInput(attention, "new_" + name, last ? RowChain::get(last).source : rows,
+             1);
     if (Value descale = append.getDescale(i))
       addInput(attention, "descale_" + name, descale, 1);
     if (Value scale = append.getScale(i))

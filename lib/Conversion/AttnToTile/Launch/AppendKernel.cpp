@@ -132,9 +132,9 @@ Value AppendKernelBuilder::findLargest(Value rows, int64_t columns) {
 /// Stores what the row is divided by, and returns it.
 Value AppendKernelBuilder::storeScale(Value rows, Value pool, Value scales) {
   auto type = cast<tile::GlobalType>(pool.getType());
-  Value scale = buildTokenScale(
-      builder, loc, findLargest(rows, type.getShape()[kHeadDim]),
-      type.getElementType());
+  Value scale = buildTokenScale(builder, loc,
+                                findLargest(rows, type.getShape()[kHeadDim]),
+                                type.getElementType());
   onlyIf(isBelow(lane, constant(1)), [&] {
     tile::InsertOp::create(builder, loc, scale, scales,
                            ValueRange{page, toI64(head), rowInPage});
@@ -194,7 +194,8 @@ LogicalResult AppendKernelBuilder::build(StringRef name) {
         Value rows = op.getRows()[i], memory = values.lookup(pool);
         Value descale = readDescale(op.getDescale(i));
         if (Value scale = op.getScale(i))
-          descale = storeScale(values.lookup(rows), memory, values.lookup(scale));
+          descale =
+              storeScale(values.lookup(rows), memory, values.lookup(scale));
         if (Operation *last = getOnlyRowChain(rows))
           changeRow(last, memory, descale);
         else

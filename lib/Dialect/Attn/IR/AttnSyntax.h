@@ -73,11 +73,10 @@ void printRowType(mlir::OpAsmPrinter &printer, mlir::Operation *op,
 
 /// One type for two values.
 /// Types of pools; results are these, and scales where there are some.
-mlir::ParseResult
-parsePoolTypes(mlir::OpAsmParser &parser,
-               llvm::SmallVectorImpl<mlir::Type> &pools,
-               llvm::ArrayRef<mlir::Type> scales,
-               llvm::SmallVectorImpl<mlir::Type> &results);
+mlir::ParseResult parsePoolTypes(mlir::OpAsmParser &parser,
+                                 llvm::SmallVectorImpl<mlir::Type> &pools,
+                                 llvm::ArrayRef<mlir::Type> scales,
+                                 llvm::SmallVectorImpl<mlir::Type> &results);
 void printPoolTypes(mlir::OpAsmPrinter &printer, mlir::Operation *op,
                     mlir::TypeRange pools, mlir::TypeRange scales,
                     mlir::TypeRange results);

@@ -75,9 +75,9 @@ static LogicalResult verifyScaleOf(AppendOp op, unsigned number) {
   auto scale = cast<ShapedType>(op.getScale(number).getType());
   std::string name = ("the scales of pool #" + Twine(number)).str();
   for (unsigned dim : {kBatch, kHead, kSequence})
-    if (failed(verifyEqual(
-            op, {"the pool", Twine(dim).str(), pool.getDimSize(dim)},
-            {name, Twine(dim).str(), scale.getDimSize(dim)})))
+    if (failed(verifyEqual(op,
+                           {"the pool", Twine(dim).str(), pool.getDimSize(dim)},
+                           {name, Twine(dim).str(), scale.getDimSize(dim)})))
       return failure();
   return success();
 }
@@ -110,7 +110,8 @@ static LogicalResult verifyNewRows(AppendOp op, unsigned number) {
            << "expected " << name << " to have rank " << slots.getRank() + 2
            << " for slots of rank " << slots.getRank() << ", got " << rows;
   // append_c4
-  if (op.getDescales().empty() && op.getScales().empty() && (isByte(pool) || isByte(rows)) &&
+  if (op.getDescales().empty() && op.getScales().empty() &&
+      (isByte(pool) || isByte(rows)) &&
       rows.getElementType() != pool.getElementType())
     return op.emitOpError()
            << "expected " << name << " of " << pool.getElementType()

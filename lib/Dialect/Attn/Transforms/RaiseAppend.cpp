@@ -103,10 +103,10 @@ static AppendOp raiseUpdates(ArrayRef<tensor::InsertSliceOp> updates) {
     pools.push_back(update.getDest());
     types.push_back(update.getType());
   }
-  auto append = AppendOp::create(builder, last.getLoc(), types, rows, pools,
-                                 /*scales=*/ValueRange(),
-                                 emitSlots(builder, last),
-                                 /*descales=*/ValueRange());
+  auto append =
+      AppendOp::create(builder, last.getLoc(), types, rows, pools,
+                       /*scales=*/ValueRange(), emitSlots(builder, last),
+                       /*descales=*/ValueRange());
   for (auto [number, result] : llvm::enumerate(append.getResults())) {
     tensor::InsertSliceOp update = updates[number];
     update.getResult().replaceAllUsesWith(result);

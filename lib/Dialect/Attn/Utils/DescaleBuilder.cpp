@@ -137,8 +137,8 @@ Value attn::buildTokenScale(OpBuilder &builder, Location loc, Value largest,
   if (auto type = dyn_cast<FloatType>(to))
     most = APFloat::getLargest(type.getFloatSemantics()).convertToDouble();
   Value scale = arith::DivFOp::create(builder, loc, largest, number(most));
-  return arith::MaximumFOp::create(
-      builder, loc, scale, number(std::numeric_limits<float>::min()));
+  return arith::MaximumFOp::create(builder, loc, scale,
+                                   number(std::numeric_limits<float>::min()));
 }
 
 void attn::scaleScores(AttentionOp op) {

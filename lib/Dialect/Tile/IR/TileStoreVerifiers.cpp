@@ -50,9 +50,10 @@ LogicalResult StoreSharedOp::verify() {
   SharedType tile = getTile().getType();
   bool isRows = !getTranspose() && !getPairs() && source.getShape().size() == 2;
   if (!isRows && getColumn() != 0)
-    return emitOpError() << "expected all columns of the tile with transpose or "
-                            "pairs, got those from "
-                         << getColumn();
+    return emitOpError()
+           << "expected all columns of the tile with transpose or "
+              "pairs, got those from "
+           << getColumn();
   if (!isRows)
     return verifyTileOfFragment(*this, source, tile, getTranspose());
   int64_t columns = source.getShape()[1], column = getColumn();

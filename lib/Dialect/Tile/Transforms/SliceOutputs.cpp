@@ -107,9 +107,8 @@ bool OutputSlicer::collect() {
         values.push_back(user->getResult(0));
     }
   SmallVector<Operation *> sorted(ops.begin(), ops.end());
-  llvm::sort(sorted, [](Operation *a, Operation *b) {
-    return a->isBeforeInBlock(b);
-  });
+  llvm::sort(sorted,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   ops.clear();
   ops.insert_range(sorted);
   if (llvm::any_of(ops, readsTensors))
@@ -169,8 +168,8 @@ void OutputSlicer::cloneStore(StoreOp op, int64_t column, IRMapping &mapping) {
   bool hasColumn = static_cast<int64_t>(indices.size()) ==
                    op.getDestination().getType().getRank();
   if (hasColumn)
-    indices.back() = arith::AddIOp::create(builder, op.getLoc(),
-                                           indices.back(), first);
+    indices.back() =
+        arith::AddIOp::create(builder, op.getLoc(), indices.back(), first);
   else
     indices.push_back(first);
   StoreOp::create(builder, op.getLoc(), mapping.lookup(op.getSource()),
