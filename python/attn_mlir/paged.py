@@ -75,8 +75,8 @@ def decode(
       lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
         after its append). What lies behind them in the pages has no influence.
       k_new, v_new, slots: new rows that `append` writes to the pools, in place, before the attention, which sees them: on a GPU
-        by a kernel of the same launch. None: the pools have them. Wider rows of pools of 8 bits are quantised, by k_scale and v_scale; by a launch of
-        `append` before (not with rotary) where these have scales of rows.
+        by a kernel of the same launch. None: the pools have them. Wider rows of pools of 8 bits are quantised, by k_scale and v_scale, of which
+        pools of scales get those of new rows (not with rotary).
       causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
       window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
         with finite values.
@@ -107,14 +107,11 @@ def decode(
     rows, scales = {}, {}
     if any(array is not None for array in (k_new, v_new, slots)):
         rows = check_new_rows(k_new, v_new, slots, k_pool, v_pool)
-        if quantises(k_new, v_new, k_pool, v_pool) and tokens:
-            if rotary is not None:
+        if quantises(k_new, v_new, k_pool, v_pool):
+            if tokens and rotary is not None:
                 raise BindingError("expected no rotary with wider new rows that get scales of their own: turn k_new before")
-            append(k_new, v_new, k_pool, v_pool, slots, k_scale=k_scale, v_scale=v_scale, target=target, device=device, cache=cache)
-            rows = {}
-        elif quantises(k_new, v_new, k_pool, v_pool):
             scales = append_scales(query, k_scale, v_scale, {**rows, "k_pool": k_pool})
-            more.update(scales)
+            more.update({} if tokens else scales)
     tables = rows_of_tokens(rotary, rotary_positions, query, lengths, k_new)
     check_no_gradients(**tables)
     named = {name: view_of(array, name) for name, array in {"query": query, **table_arrays(table), **tables}.items()}
@@ -128,7 +125,10 @@ def decode(
     more.update(tables)
     score = tokens.change_score(make_score(soft_cap, None)) if tokens else None
     call = Call(query, k_pool, v_pool, None, sink, more, causal, None, None if tokens else soft_cap, scale, window_of(window), score)
-    weights_fields, read = call.change_weights(tokens.weights() if tokens else None)
+    weights = tokens.weights() if tokens else None
+    weights_fields, read = call.change_weights(weights)
+    if scales and tokens and target != "cpu":
+        fields += ("row_scales", tuple(part.name_of(array) for part, array in zip((score, weights), scales.values())))
     fields += (*call.result_field(result_dtype), *weights_fields)
     check_pages(call.named)
     if target != "cpu" and head_map is None and is_latent(call.named["key"], call.named["value"]):

@@ -51,7 +51,7 @@ class AttentionProblem:
     """output [B, Hq, M, value_dim] = softmax(score_mod(scale * query key^T + bias), under mask_mod) value.
 
     query [B, Hq, M, head_dim], key [B, Hkv, N, head_dim], value [B, Hkv, N, value_dim]; Hkv divides Hq. `bias_shape` is
-    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], or with a third that of the offsets [B + 1] of a table [entries], with which key and value are pools [pages, Hkv, page size, dim]; with `latent` the pool of the values is not read, which are the first columns of that of the keys; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `cache_dtype` is the type of key and value, if they have fewer bits than query; `value_dtype` that of value, beside a query and key of i8; `descales` are the ranks of those of what has 8 bits of query, key and value: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `qk_norm` and `rotary` are what attn_mlir.norms.norm_field and attn_mlir.rotary.rotary_field give, of which the norm is first, and the latter turns no pages; `dropout` is its rate, with which
+    None, or four of 1 and BIAS_DIMS; `sink_dtype` is that of a sink [Hq], None without; `pages` are the size of a page and the type of the entries of a table [B, columns], or with a third that of the offsets [B + 1] of a table [entries], with which key and value are pools [pages, Hkv, page size, dim]; with `latent` the pool of the values is not read, which are the first columns of that of the keys; `append` are the rank and type of new rows and the type of their slots: the pools are results, too, after lse; `row_scales` are the names of two captures that get the scales of new rows, results behind the pools; `cache_dtype` is the type of key and value, if they have fewer bits than query; `value_dtype` that of value, beside a query and key of i8; `descales` are the ranks of those of what has 8 bits of query, key and value: 1 for [1], 2 for [B, Hkv]; `lengths` are names ("key_lengths", "query_lengths") and types (i32, i64) of lengths [B]; `head_maps` are the types of the entries of maps [Hq], one of the heads of key and value or one of each, with which Hkv need not divide Hq; `qk_norm` and `rotary` are what attn_mlir.norms.norm_field and attn_mlir.rotary.rotary_field give, of which the norm is first, and the latter turns no pages; `dropout` is its rate, with which
     seed and offset (i64, rank 0) are arguments; `normalization` is the row reduction as `#attn.` spells it: softmax, none
     or sum<epsilon>, of which the first alone has an LSE and a sink; `scale` is 1/sqrt(head_dim) by default; `lse` adds the result lse [B, Hq, M] (f32, of f64 inputs f64; natural logarithm); `result_dtype`
     is the type of output, or of d_query, d_key and d_value: `dtype` by default, or that of lse. `tile_m` and `tile_n` are the numbers of rows and keys
@@ -78,6 +78,7 @@ class AttentionProblem:
     pages: Optional[tuple[Any, ...]] = None
     latent: bool = False
     append: Optional[tuple[int, str, str]] = None
+    row_scales: tuple[str, ...] = ()
     cache_dtype: Optional[str] = None
     value_dtype: Optional[str] = None
     descales: tuple[int, ...] = ()
@@ -104,6 +105,13 @@ class AttentionProblem:
         """Of the score, then of the mask: the function's arguments after query, key, value, bias, sink, table, lengths, seed and offset."""
         regions = [region for region in (self.score, self.mask) if region]
         return tuple(capture for region in regions for capture in region.captures)
+
+    def text_of(self, region: Region) -> str:
+        """A region, which reads scales of rows as they are after the append."""
+        text = region.text
+        for name in self.row_scales:
+            text = text.replace(f"%{name}[", f"%{name}_written[")
+        return in_f64(text) if self.dtype == "f64" else text
 
     @property
     def learned(self) -> tuple[Capture, ...]:
@@ -182,10 +190,17 @@ class AttentionProblem:
             news = [tensor((*heads, dim), dtype) for dim in (self.head_dim, self.value_dim)]
             arguments.update({"k_new": news[0], "v_new": news[1], "slots": tensor((*batches, *tokens), entry)})
             append = f"{'%k_new_turned' if self.rotary else '%k_new'}, %v_new into %key, %value slots(%slots : {arguments['slots']})"
-            if stored.startswith("f8") and dtype != stored:
+            if self.descales and dtype != stored:
                 append += f" descale(%key_descale, %value_descale : {arguments['key_descale']}, {arguments['value_descale']})"
             into = f"{', '.join(news)} into {', '.join(pools)}"
-            views.insert(0, f"  %key_cache, %value_cache = attn.append {append} : {into}\n")
+            parts = (part for part in (self.score, self.mask, self.factor) if part)
+            types_of = {capture.name: capture.type for part in parts for capture in part.captures}
+            if self.row_scales:
+                scale_types = [types_of[name] for name in self.row_scales]
+                append += f" scales({', '.join(f'%{name}' for name in self.row_scales)} : {', '.join(scale_types)})"
+                pools += scale_types
+            written = ["%key_cache", "%value_cache", *(f"%{name}_written" for name in self.row_scales)]
+            views.insert(0, f"  {', '.join(written)} = attn.append {append} : {into}\n")
         reads, dropout = [], []
         if self.dropout:
             arguments.update({"seed": "tensor<i64>", "offset": "tensor<i64>"})
@@ -231,10 +246,9 @@ class AttentionProblem:
             clauses.append(f"scale({float_text(self.scale)})")
         if self.normalization != "softmax":
             clauses.append(f"normalization(#attn.{self.normalization})")
-        score = in_f64(self.score.text) if self.score and self.dtype == "f64" else self.score.text if self.score else ""
-        clauses += [f"score_mod {score}"] if score else []
+        clauses += [f"score_mod {self.text_of(self.score)}"] if self.score else []
         clauses += [f"mask_mod {self.mask.text}"] if self.mask else []
-        clauses += [f"prob_mod {self.factor.text}"] if self.factor else []
+        clauses += [f"prob_mod {self.text_of(self.factor)}"] if self.factor else []
         fields = [f"{name} = {size}" for name, size in (("tile_m", self.tile_m), ("tile_n", self.tile_n)) if size]
         fields += [f"promote = {str(self.promote).lower()}"] if self.promote is not None else []
         clauses += [f"{{schedule = #attn.schedule<{', '.join(fields)}>}}"] if fields else []
@@ -252,7 +266,7 @@ class AttentionProblem:
         if changed:
             result_types = ", ".join([whole, *types[1:]])
             types += [lse] * bool(self.measured)
-        caches = ["%key_cache", "%value_cache"] if self.append else []
+        caches = written if self.append else []
         returned = ", ".join([*types, *pools]) if self.append else ""
         if self.bias_gradient:
             results, types = [*results, "%d_bias"], [*types, arguments["bias"]]
@@ -274,7 +288,7 @@ class AttentionProblem:
     def output_lines(self, whole: str, result: str, rows: str) -> str:
         """The output_mods behind an attention whose output is `whole`: the last gives `result`, that which is measured `rows`, too."""
         parts = [part for part in (self.measured, self.output) if part]
-        texts = [in_f64(part.text) if self.dtype == "f64" else part.text for part in parts]
+        texts = [self.text_of(part) for part in parts]
         types = [whole, result][-len(texts) :]
         lines = ""
         if self.measured:

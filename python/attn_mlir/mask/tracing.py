@@ -149,6 +149,10 @@ class Traced:
             text = text.replace(f"%@{k}@", f"%{self.kind}_{k}")
         return Region(text, tuple(captures))
 
+    def name_of(self, array: Any) -> str:
+        """That of the capture which is `array`."""
+        return next(f"{self.kind}_{k}" for k, t in enumerate(self.tensors) if t.array is array)
+
     @property
     def arrays(self) -> list[Any]:
         """What to pass for the captures."""

@@ -91,26 +91,30 @@ class Append(unittest.TestCase):
         shape = (pages, heads, page, dim)
         stored = [generator.choice((0, 128)) + generator.randrange(72) for _ in range(math.prod(shape))]
 
-        def expected(new, divisors):
+        def byte_of(x, kind):
+            return nearest_byte(x) if kind == "f8E4M3FN" else max(-128, min(127, round(x))) & 255
+
+        def expected(new, divisors, kind="f8E4M3FN"):
             data = bytearray(stored)
             for token, slot in ((0, 4), (1, 0)):
                 for h in range(heads):
                     at = ((slot // page * heads + h) * page + slot % page) * dim
                     row = new.values()[(token * heads + h) * dim :][:dim]
-                    data[at : at + dim] = bytes(nearest_byte(round_to(x / divisors[token * heads + h], "f32")) for x in row)
-            return HostArray("f8E4M3FN", shape, data)
+                    data[at : at + dim] = bytes(byte_of(round_to(x / divisors[token * heads + h], "f32"), kind) for x in row)
+            return HostArray(kind, shape, data)
 
-        def pools_before():
-            return [HostArray("f8E4M3FN", shape, bytearray(stored)) for _ in range(2)]
+        def pools_before(kind="f8E4M3FN"):
+            return [HostArray(kind, shape, bytearray(stored)) for _ in range(2)]
 
-        after = [expected(rows[0], [0.25] * 4), expected(rows[1], scales["v_scale"].values())]
-        for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
-            pools = pools_before()
+        devices = ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"})
+        for kind, where in ((kind, where) for kind in ("i8", "f8E4M3FN") for where in devices):
+            after = [expected(rows[0], [0.25] * 4, kind), expected(rows[1], scales["v_scale"].values(), kind)]
+            pools = pools_before(kind)
             plain = attn_mlir.decode(q, *after, table, lengths, **scales, **where)
             output = attn_mlir.decode(q, *pools, table, lengths, k_new=rows[0], v_new=rows[1], slots=slots, **scales, **where)
             self.assertEqual([pool.data for pool in pools], [pool.data for pool in after])
             self.assertEqual(output.data, plain.data)
-            pools = pools_before()
+            pools = pools_before(kind)
             attn_mlir.append(*rows, *pools, slots, **scales, **where)
             self.assertEqual([pool.data for pool in pools], [pool.data for pool in after])
         flat = [HostArray(new.dtype, (2, heads, dim), new.data) for new in rows]
