@@ -127,7 +127,7 @@ def decode(
     call = Call(query, k_pool, v_pool, None, sink, more, causal, None, None if tokens else soft_cap, scale, window_of(window), score)
     weights = tokens.weights() if tokens else None
     weights_fields, read = call.change_weights(weights)
-    if scales and tokens and target != "cpu":
+    if scales and score and weights and target != "cpu":
         fields += ("row_scales", tuple(part.name_of(array) for part, array in zip((score, weights), scales.values())))
     fields += (*call.result_field(result_dtype), *weights_fields)
     check_pages(call.named)
@@ -333,8 +333,8 @@ def rounded(rows: Sequence[ArrayView], dtypes: Sequence[str], shape: Sequence[in
         pools.append(HostArray(dtype, sizes, bytearray(math.prod(sizes) * DTYPE_BYTES[dtype])))
     of_rows = len(scales) == 2 and len(scales[0].shape) == 3
     if of_rows:
-        sizes = (math.prod(shape), rows[0].shape[1], 1)
-        scales = [view_of(HostArray("f32", sizes, bytearray(4 * math.prod(sizes)))) for _ in scales]
+        ones = (math.prod(shape), rows[0].shape[1], 1)
+        scales = [view_of(HostArray("f32", ones, bytearray(4 * math.prod(ones)))) for _ in scales]
     views = [*rows, view_of(HostArray.of("i64", shape, range(math.prod(shape)))), *map(view_of, pools), *scales]
     types = [type_of_append(name, view) for name, view in zip(("k_new", "v_new", "slots", "k_pool", "v_pool", *DESCALES[1:]), views)]
     return [view_of(result) for result in append_kernel(tuple(types), "cpu", None).run(pools, views, None, None)]

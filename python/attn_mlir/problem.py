@@ -193,8 +193,8 @@ class AttentionProblem:
             if self.descales and dtype != stored:
                 append += f" descale(%key_descale, %value_descale : {arguments['key_descale']}, {arguments['value_descale']})"
             into = f"{', '.join(news)} into {', '.join(pools)}"
-            parts = (part for part in (self.score, self.mask, self.factor) if part)
-            types_of = {capture.name: capture.type for part in parts for capture in part.captures}
+            readers = (region for region in (self.score, self.factor) if region)
+            types_of = {capture.name: capture.type for region in readers for capture in region.captures}
             if self.row_scales:
                 scale_types = [types_of[name] for name in self.row_scales]
                 append += f" scales({', '.join(f'%{name}' for name in self.row_scales)} : {', '.join(scale_types)})"
