@@ -93,7 +93,7 @@ def main():
                         check(sys.argv[1], folder, f"{dtype} ({d}, {dv}) {label} <{schedule}>", text, 0)
         # Under the mask that needs the most registers.
         mask = MASKS["window"]
-        for d in (128, 256):
+        for d in (128, 224, 256):
             q, q8, o = (f"tensor<4x16x?x{d}x{t}>" for t in ("bf16", "f8E4M3FN", "f32"))
             check(sys.argv[1], folder, f"{d} gated", GATED.format(q=q, o=o, mask=mask), 0)
             check(sys.argv[1], folder, f"{d} scaled, with amax", SCALED.format(q=q8, o=o, mask=mask), 0)

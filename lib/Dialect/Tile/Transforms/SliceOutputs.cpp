@@ -50,15 +50,16 @@ private:
   void cloneStore(StoreOp op, int64_t column, IRMapping &mapping);
   void cloneStore(StoreSharedOp op, int64_t column, IRMapping &mapping);
 
+  /// That of the slice that is being made.
   FragmentType getSliceType(FragmentType type) const {
-    return FragmentType::get(type.getContext(), {type.getRows(), width},
+    return FragmentType::get(type.getContext(), {type.getRows(), columns},
                              type.getElementType(), type.getLayout());
   }
 
   LoadTensorOp load;
   OpBuilder builder;
   SetVector<Operation *> ops; ///< in their order
-  int64_t width = kColumns;
+  int64_t width = kColumns, columns = 0;
   /// The rows of each reduction so far.
   DenseMap<Operation *, Value> rows;
 };
@@ -196,8 +197,9 @@ void OutputSlicer::clone(Operation *op, int64_t column, IRMapping &mapping) {
 void OutputSlicer::slice() {
   Operation *end = ops.back();
   builder.setInsertionPoint(end);
-  int64_t columns = load.getResult().getType().getShape()[1];
-  for (int64_t column = 0; column < columns; column += width) {
+  int64_t all = load.getResult().getType().getShape()[1];
+  for (int64_t column = 0; column < all; column += width) {
+    columns = std::min(width, all - column);
     IRMapping mapping;
     cloneLoad(column, mapping);
     for (Operation *op : ops)
@@ -223,7 +225,7 @@ struct SliceOutputsPass
     SmallVector<LoadTensorOp> loads;
     getOperation().walk([&](LoadTensorOp load) {
       int64_t columns = load.getResult().getType().getShape()[1];
-      if (!load.getAcc() && columns > kColumns && columns % kColumns == 0)
+      if (!load.getAcc() && columns > kColumns)
         loads.push_back(load);
     });
     for (LoadTensorOp load : loads) {

@@ -93,3 +93,17 @@ attn_tile.kernel @whole(%o: !attn_tile.global<2x8x?x192xf32>, %y: !attn_tile.glo
   attn_tile.free_tensors %t#0, %t#1 : !tile, !attn_tile.tensor<128x64xf32>
   attn_tile.return
 }
+
+// The last slice has what is left.
+// CHECK-LABEL: attn_tile.kernel @rest
+// CHECK: attn_tile.load_tensor %{{.*}} : <128x80xf32> -> <128x64xf32, accumulator>
+// CHECK: attn_tile.store %{{.*}} : <128x64xf32, accumulator>
+// CHECK: attn_tile.load_tensor %{{.*}} {column = 64 : i64} : <128x80xf32> -> <128x16xf32, accumulator>
+// CHECK: attn_tile.store %{{.*}} : <128x16xf32, accumulator>
+attn_tile.kernel @rest(%o: !attn_tile.global<2x8x?x80xf32>, %at: index) warps(4) {
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x80xf32>
+  %sum = attn_tile.load_tensor %t[%at] : !attn_tile.tensor<128x80xf32> -> !attn_tile.fragment<128x80xf32, accumulator>
+  attn_tile.store %sum, %o[%at, %at, %at] : !attn_tile.fragment<128x80xf32, accumulator>, !attn_tile.global<2x8x?x80xf32>
+  attn_tile.free_tensors %t : !attn_tile.tensor<128x80xf32>
+  attn_tile.return
+}
