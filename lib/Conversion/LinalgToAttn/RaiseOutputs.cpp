@@ -20,7 +20,6 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/OutputOps.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -169,21 +168,34 @@ static SmallVector<Operation *> getProducers(Value output) {
   return producers;
 }
 
+/// The ops of `block` in which something depends on `values`.
+static DenseSet<Operation *> getUsersOf(SmallVector<Value> values,
+                                        Block &block) {
+  DenseSet<Operation *> users;
+  while (!values.empty())
+    for (Operation *user : values.pop_back_val().getUsers())
+      if (Operation *op = block.findAncestorOpInBlock(*user);
+          op && users.insert(op).second)
+        llvm::append_range(values, op->getResults());
+  return users;
+}
+
 /// What is computed in front of `end` of largest magnitudes of `producers`, in
 /// order. Nothing if `end` depends on it, or it cannot be done behind.
 static std::optional<SmallVector<Operation *>>
 getDependents(ArrayRef<Operation *> producers, Operation *end) {
-  SetVector<Operation *> slice;
+  SmallVector<Value> magnitudes;
   for (Operation *producer : producers)
     if (auto mod = dyn_cast<OutputModOp>(producer); mod && mod.getAmax())
-      getForwardSlice(mod.getAmax(), &slice);
-  if (slice.contains(end))
+      magnitudes.push_back(mod.getAmax());
+  DenseSet<Operation *> users = getUsersOf(magnitudes, *end->getBlock());
+  if (users.contains(end))
     return std::nullopt;
   SmallVector<Operation *> front;
   for (Operation &op : *end->getBlock()) {
     if (&op == end)
       break;
-    if (!slice.contains(&op))
+    if (!users.contains(&op))
       continue;
     if (!isMemoryEffectFree(&op))
       return std::nullopt;

@@ -278,11 +278,13 @@ func.func @beyond(%q: !q, %k: !q, %v: !q) -> !y {
 // BYTES: arith.truncf
 // BYTES: arith.maximumf
 // BYTES: %[[NEXT:.*]] = linalg.generic {{.*}} ins(%[[AMAX]]
-// BYTES: return %{{.*}}, %[[NEXT]]
+// BYTES: %[[LAST:.*]] = scf.if %arg4
+// BYTES-NEXT: scf.yield %[[NEXT]]
+// BYTES: return %{{.*}}, %[[LAST]]
 #all = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #one = affine_map<(d0, d1, d2, d3) -> ()>
 #number = affine_map<() -> ()>
-func.func @delayed(%q: !q, %k: !q, %v: !q, %scale: tensor<f32>) -> (tensor<2x20x4x16xf8E4M3FN>, tensor<f16>) {
+func.func @delayed(%q: !q, %k: !q, %v: !q, %scale: tensor<f32>, %done: i1) -> (tensor<2x20x4x16xf8E4M3FN>, tensor<f16>) {
   %o = attn.attention %q, %k, %v : !q, !q, !q -> !q
   %te = tensor.empty() : tensor<2x20x4x16xf16>
   %t = linalg.transpose ins(%o : !q) outs(%te : tensor<2x20x4x16xf16>) permutation = [0, 2, 1, 3]
@@ -307,6 +309,11 @@ func.func @delayed(%q: !q, %k: !q, %v: !q, %scale: tensor<f32>) -> (tensor<2x20x
     %r = arith.divf %most, %in : f16
     linalg.yield %r : f16
   } -> tensor<f16>
+  %last = scf.if %done -> tensor<f16> {
+    scf.yield %next : tensor<f16>
+  } else {
+    scf.yield %ne : tensor<f16>
+  }
   %e8 = tensor.empty() : tensor<2x20x4x16xf8E4M3FN>
   %y = linalg.generic {indexing_maps = [#all, #one, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
       ins(%t, %scale : tensor<2x20x4x16xf16>, tensor<f32>) outs(%e8 : tensor<2x20x4x16xf8E4M3FN>) {
@@ -320,7 +327,7 @@ func.func @delayed(%q: !q, %k: !q, %v: !q, %scale: tensor<f32>) -> (tensor<2x20x
     %r = arith.truncf %d : f32 to f8E4M3FN
     linalg.yield %r : f8E4M3FN
   } -> tensor<2x20x4x16xf8E4M3FN>
-  return %y, %next : tensor<2x20x4x16xf8E4M3FN>, tensor<f16>
+  return %y, %last : tensor<2x20x4x16xf8E4M3FN>, tensor<f16>
 }
 
 // -----
