@@ -15,16 +15,24 @@ MODULE = """func.func @attention(%q: {q}, %k: {k}, %v: {v}, %x: tensor<1xf32>, %
   return %o : {o}
 }}
 """
+PAGED = """func.func @paged(%q: {q}, %kp: {k}, %vp: {v}, %t: tensor<?x?xi32>, %n: tensor<?xi32>) -> {o} {{
+  %k = attn.paged %kp[%t] : {k}[tensor<?x?xi32>] -> {q}
+  %v = attn.paged %vp[%t] : {v}[tensor<?x?xi32>] -> {q}
+  %o = attn.attention %q, %k, %v lengths(key %n : tensor<?xi32>) {clause} : {q}, {q}, {q} -> {o}
+  return %o : {o}
+}}
+"""
 DESCALE = "descale(%x, %x, %y : tensor<1xf32>, tensor<1xf32>, tensor<?x?xf32>)"
 CLAUSES = ("", "mask_mod causal(bottom_right)", f"{DESCALE} mask_mod causal(bottom_right)")
 
 
-def assemble(ptxas, target, dtype, dims, clause, folder):
+def assemble(ptxas, target, dtype, dims, clause, folder, page=None):
+    """`page`: of a cache in pages of so many keys."""
     d, dv = dims
-    text = MODULE.format(
-        q=f"tensor<?x?x?x{d}x{dtype}>", k=f"tensor<?x?x?x{d}x{dtype}>", v=f"tensor<?x?x?x{dv}x{dtype}>", o=f"tensor<?x?x?x{dv}xbf16>", clause=clause
+    text = (PAGED if page else MODULE).format(
+        q=f"tensor<?x?x?x{d}x{dtype}>", k=f"tensor<?x?x{page or '?'}x{d}x{dtype}>", v=f"tensor<?x?x{page or '?'}x{dv}x{dtype}>", o=f"tensor<?x?x?x{dv}xbf16>", clause=clause
     )
-    name = f"{target} {dtype} {dims} {clause}"
+    name = f"{target} {dtype} {dims} {clause} {page or ''}"
     with open(f"{folder}/k.mlir", "w") as f:
         f.write(text)
     subprocess.run(["attn-opt", f"{folder}/k.mlir", f"--target={target}", "--emit=ptx", "-o", f"{folder}/k"], check=True)
@@ -67,6 +75,8 @@ def main():
         for promotes in (False, True):
             for descales in (False, True):
                 check_step(sys.argv[1], promotes, descales, folder)
+        for page, clause in ((16, CLAUSES[1]), (64, CLAUSES[1]), (64, "mask_mod sliding_window(1024, 0)")):
+            assemble(sys.argv[1], "sm_90a", "f8E4M3FN", (128, 128), clause, folder, page)
         for dtype in ("f8E4M3FN", "f8E5M2"):
             for dims in ((64, 64), (128, 128), (192, 128), (256, 256)):
                 for clause in CLAUSES if dtype == "f8E4M3FN" or dims == (128, 128) else ():

@@ -44,6 +44,16 @@ static void copyInto(Operation *op, Region &role) {
   });
 }
 
+/// True if the producer looks up pages, and has no register left for anything
+/// else.
+static bool looksUpPages(RolesOp roles) {
+  auto hasPages = [](CopyTmaOp copy) {
+    return copy.getPages().empty() ? WalkResult::advance()
+                                   : WalkResult::interrupt();
+  };
+  return roles.getProducer().walk(hasPages).wasInterrupted();
+}
+
 namespace {
 struct SinkScalarsPass
     : public attn::tile::impl::SinkScalarsPassBase<SinkScalarsPass> {
@@ -51,10 +61,10 @@ struct SinkScalarsPass
 
   void runOnOperation() override {
     Block &body = getOperation().getBody().front();
-    if (body.getOps<AllocTensorsOp>().empty())
-      return;
+    bool hasTensorMemory = !body.getOps<AllocTensorsOp>().empty();
     for (auto roles : body.getOps<RolesOp>())
-      sinkInto(roles);
+      if (hasTensorMemory || looksUpPages(roles))
+        sinkInto(roles);
   }
 
 private:

@@ -56,3 +56,25 @@ attn_tile.kernel @registers(%a: index) warps(4) attributes {producer_warps = 4 :
   }
   attn_tile.return
 }
+
+// A producer that looks pages up has no register for it, either.
+// CHECK-LABEL: attn_tile.kernel @pages
+// CHECK: attn_tile.roles producer(56) {
+// CHECK-NEXT: arith.addi
+// CHECK-NEXT: attn_tile.copy_tma
+// CHECK-NEXT: } consumer(240) {
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: arith.addi
+attn_tile.kernel @pages(%a: index, %map: !attn_tile.tensor_map<16x64xf16, swizzle = 128>) warps(4) attributes {producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc : !attn_tile.shared<16x64xf16, swizzle = 128>
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
+  %sum = arith.addi %a, %a : index
+  attn_tile.roles producer(56) {
+    attn_tile.copy_tma %map[%c0, %c0] pages(%sum) to %t, %full[%c0] : !attn_tile.tensor_map<16x64xf16, swizzle = 128> to !attn_tile.shared<16x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  } consumer(240) {
+  ^bb0(%warpgroup: index):
+    %c = arith.muli %sum, %sum : index
+  }
+  attn_tile.return
+}

@@ -326,11 +326,11 @@ def SliceOutputsPass : Pass<"attn-tile-slice-outputs", "::attn::tile::KernelOp">
 def SinkScalarsPass : Pass<"attn-tile-sink-scalars", "::attn::tile::KernelOp"> {
   let summary = "Compute scalars in each role that reads them";
   let description = [{
-    In a kernel with tensor memory, what both roles of `attn_tile.roles` read, and
-    is computed in front, is computed in each: bounds of loops, places of tiles. A
-    register that both need would be one of the producer's few, which fragments of
-    the consumers, neighbouring registers that are loaded at once, take, too: ptxas
-    (13.0) keeps it in memory. Kernels with wgmma are better without, whose
+    In a kernel with tensor memory, or whose producer looks up pages, what both roles
+    of `attn_tile.roles` read, and is computed in front, is computed in each: bounds
+    of loops, places of tiles. A register that both need would be one of the
+    producer's few, which fragments of the consumers, neighbouring registers that
+    are loaded at once, take, too: ptxas (13.0) keeps it in memory. Other kernels with wgmma are better without, whose
     accumulators leave it such registers.
 
     Requires: nothing. Ensures: nothing.
