@@ -29,8 +29,14 @@ static LogicalResult writeInPlace(AppendOp append) {
                    : ("'" + append->getParentOp()->getName().getStringRef() +
                       "'")
                          .str());
+  llvm::SmallPtrSet<Value, 4> written;
   for (auto [pool, result] :
        llvm::zip_equal(append.getDpsInits(), append.getResults())) {
+    if (!written.insert(pool).second)
+      return append.emitOpError()
+             << "expected each pool and each tensor of scales once on a GPU, "
+                "where they are written in place, got one of type "
+             << pool.getType() << " twice";
     if (pool.getDefiningOp<AppendOp>())
       return append.emitOpError()
              << "expected a pool to which nothing is appended before, on a GPU";

@@ -289,11 +289,9 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
       addView(value.getDefiningOp(), scalars, inputs);
     else if (isView(value))
       addCache(value, appends, scalars, inputs);
-    else if (isCache(value, attention) &&
-             isa<RankedTensorType>(value.getType()))
-      addCache(value, appends, scalars, inputs);
-    else if (appends && value.getDefiningOp<AppendOp>()) // scales of a cache
-      addCache(value, appends, scalars, inputs);
+    else if (isa<RankedTensorType>(value.getType()) &&
+             (isCache(value, attention) || value.getDefiningOp<AppendOp>()))
+      addCache(value, appends, scalars, inputs); // or the scales of one
     else
       addScalar(value, scalars, inputs);
   }

@@ -42,6 +42,7 @@ public:
 
 private:
   bool take(Operation *user);
+  bool canLoadLate() const;
   bool canMove(RowReduceOp reduce) const;
   void cloneLoad(int64_t column, IRMapping &mapping);
   void clone(Operation *op, int64_t column, IRMapping &mapping);
@@ -114,10 +115,25 @@ bool OutputSlicer::collect() {
   ops.insert_range(sorted);
   if (llvm::any_of(ops, readsTensors))
     width = kColumnsOfReads;
-  return !ops.empty() && llvm::all_of(ops, [&](Operation *op) {
+  return !ops.empty() && canLoadLate() && llvm::all_of(ops, [&](Operation *op) {
     auto reduce = dyn_cast<RowReduceOp>(op);
     return !reduce || canMove(reduce);
   });
+}
+
+/// True if nothing writes tensor memory before the last of `ops`, where the
+/// tile is loaded then.
+bool OutputSlicer::canLoadLate() const {
+  auto writes = [](Operation *op) {
+    return isa<StoreTensorOp, MmaTensorOp, ScaleTensorOp, FreeTensorsOp>(op)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  };
+  for (Operation *op = load->getNextNode(); op != ops.back();
+       op = op->getNextNode())
+    if (op->walk(writes).wasInterrupted())
+      return false;
+  return true;
 }
 
 /// True if nothing in front of the last of `ops` needs the rows but what

@@ -107,3 +107,18 @@ attn_tile.kernel @rest(%o: !attn_tile.global<2x8x?x80xf32>, %at: index) warps(4)
   attn_tile.free_tensors %t : !attn_tile.tensor<128x80xf32>
   attn_tile.return
 }
+
+// Its tile is written before it is stored.
+// CHECK-LABEL: attn_tile.kernel @overwritten
+// CHECK: attn_tile.load_tensor %{{.*}} : <128x192xf32> -> <128x192xf32, accumulator>
+// CHECK-NEXT: attn_tile.store_tensor
+// CHECK-NEXT: attn_tile.store
+attn_tile.kernel @overwritten(%o: !attn_tile.global<2x8x?x192xf32>, %at: index) warps(4) {
+  %t = attn_tile.alloc_tensors : !tile
+  %zero = attn_tile.fill 0.0 : !sum
+  %sum = attn_tile.load_tensor %t[%at] : !tile -> !sum
+  attn_tile.store_tensor %zero to %t[%at] : !sum to !tile
+  attn_tile.store %sum, %o[%at, %at, %at] : !sum, !attn_tile.global<2x8x?x192xf32>
+  attn_tile.free_tensors %t : !tile
+  attn_tile.return
+}

@@ -43,9 +43,9 @@ def StoreSharedOp : AttnTile_Op<"store_shared", [MemoryEffects<[MemWrite]>]> {
     Rounded to the tile's element type. Each warp writes its own rows (PTX ISA,
     stmatrix), when all warps of its warpgroup are here: what they have read from
     the tile before may be overwritten. A source of fewer columns is written from
-    `column` on; behind the one from 0 on, nobody is waited for. With `transpose` the tile is [n, m] for a
-    fragment of [m, n], the columns of a warp are its own, and it waits for
-    nobody. With `pairs` each lane writes its pairs of columns (sm_80 has no
+    `column` on; behind the one from 0 on, nobody is waited for. With `transpose`
+    the tile is [n, m] for a fragment of [m, n], the columns of a warp are its own,
+    and it waits for nobody. With `pairs` each lane writes its pairs of columns (sm_80 has no
     stmatrix), and waits for nobody either.
 
     Example:

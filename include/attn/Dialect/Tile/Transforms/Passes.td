@@ -292,8 +292,9 @@ def SliceOutputsPass : Pass<"attn-tile-slice-outputs", "::attn::tile::KernelOp">
     A thread has a row, or half of one, of a product in tensor memory, and not the
     registers for all of it and what is computed of it. What is loaded to be
     stored, through elementwise ops and reductions of rows, is so for 64 columns
-    after the other: an output, and what follows it. Fragments that something else
-    uses stay whole.
+    after the other, where the last slice would be stored: an output, and what
+    follows it. Fragments that something else uses, or whose tile is written before,
+    stay whole.
 
     Requires: nothing. Ensures: nothing.
 
