@@ -38,6 +38,13 @@ def check_no_gradients(*, instead: str = "attention", **arrays: Any):
             )
 
 
+def check_signed(**arrays: Any):
+    """Raises a BindingError for bytes without a sign, which are i8 to tensors of torch: what they hold is not said."""
+    for name, array in arrays.items():
+        if str(getattr(array, "dtype", "")).endswith("uint8"):
+            raise BindingError(f"{name}: expected a signed or float dtype, got uint8: view the bytes as what they are, int8 or a float of 8 bits")
+
+
 def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS, cache_dtypes: Sequence[str] = ()):
     """Types and shapes of query, key and value, and of what there is of bias, sink, lengths, seed and offset, in the words of a manifest's binding.
     Key and value have the type of query, or one of `cache_dtypes`; beside a query of i8 the value has one of BESIDE_INTEGERS."""

@@ -49,9 +49,9 @@ class TokenScales(NamedTuple):
 
     def change_score(self, score: Optional[Score]) -> Score:
         """The score_mod of what the bytes stand for, then `score`."""
-        if score is None:
-            return Score(lambda s, b, h, i, j: s * self.key(b, h, j))
-        return Score(lambda s, b, h, i, j: score(s * self.key(b, h, j), b, h, i, j))
+        changed = Score(lambda s, b, h, i, j: (score or (lambda x, *_: x))(s * self.key(b, h, j), b, h, i, j))
+        changed.is_temporary = True
+        return changed
 
     def weights(self) -> Factor:
         return Factor(lambda p, b, h, i, j: p * self.value(b, h, j))
@@ -68,8 +68,11 @@ def token_scales(query: Any, key: Any, descale: Any, **others: Any) -> Optional[
     return TokenScales(*(factor_of(array, shape[:3], group, lambda scales, b, h, j: scales[b, h, j], name) for array, name in zip(descale, DESCALES[1:])))
 
 
-def pool_scales(query: Any, k_pool: Any, table: Any, lengths: Any, scales: Mapping[str, Any], **others: Any) -> Optional[TokenScales]:
-    """The same of a cache in pages, where no scale is of each row of the pools: [pages, Hkv, page size]. Entries of pages without a key are not read."""
+def pool_scales(
+    query: Any, batch: int, k_pool: Any, table: Any, lengths: Any, scales: Mapping[str, Any], **others: Any,
+) -> Optional[TokenScales]:  # fmt: skip
+    """The same of a cache in pages of `batch` sequences, where no scale is of each row of the pools: [pages, Hkv, page size]. Entries of pages without a key
+    are not read."""
     pages, heads, page, _ = view_of(k_pool, "k_pool").shape
     if not scales or not are_of_tokens(tuple(scales.values()), query, (pages, heads, page), k_pool, others):
         return None
@@ -80,7 +83,7 @@ def pool_scales(query: Any, k_pool: Any, table: Any, lengths: Any, scales: Mappi
         at = (starts[0][b] + j // page,) if starts else (b, j // page)
         return pool[where(j < ends[b], entries[at], 0), h, j % page]
 
-    batch, group = view_of(query, "query").shape[0], group_of(query, k_pool)
+    group = group_of(query, k_pool)
     return TokenScales(*(factor_of(array, (batch, heads), group, read, name, (pages, heads, page)) for name, array in scales.items()))
 
 

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, TABLE, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_sizes, sides_of
+from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, TABLE, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_signed, check_sizes, sides_of
 from .cpu import DirectKernel, has_contiguous_rows, keys_of_tensor
 from .errors import BindingError, DeviceError
 from .float8 import descale_arrays, float8_output, token_scales, wide_field
@@ -281,6 +281,7 @@ class Call:
     made: Optional[Kernel] = None
 
     def __init__(self, query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod):
+        check_signed(query=query, key=key, value=value)
         arrays = {"query": query, "key": key, "value": value, "bias": bias, "sink": sink, **more}
         arrays = {name: array for name, array in arrays.items() if array is not None or name in ("query", "key", "value")}
         self.arguments = list(arrays.values())
@@ -390,7 +391,7 @@ class Call:
             sizes = self.sizes_of_decoding(target) if self.is_decoding() else ()
             fields += self.tile_of_few_rows(target)
         key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, maps, other, descales, self.options, fields, sizes, target, flags, cache)
-        is_traced = all(part is None or (isinstance(part, Traced) and not part.is_recorded) for part in (mask_mod, score_mod))
+        is_traced = all(part is None or (isinstance(part, Traced) and not part.is_temporary) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:
             return known
@@ -482,6 +483,16 @@ def make_mask(causal: Causal, window: Window, mask_mod) -> Optional[Mask]:
 def window_of(window: Window) -> Optional[Mask]:
     """Around the position of a row among the keys of its sequence."""
     return None if window is None else masks.sliding_window(*sides_of(window), alignment="bottom_right")
+
+
+def mask_at_end(window: Window, mask_mod: Any) -> Any:
+    """Both conditions, of which the window is as of `window_of`."""
+    at_end = window_of(window)
+    if at_end is None or mask_mod is None:
+        return mask_mod if at_end is None else at_end
+    both = at_end & trace_mask(mask_mod)
+    both.is_temporary = True
+    return both
 
 
 def make_score(soft_cap: Optional[float], score_mod) -> Optional[Score]:

@@ -10,11 +10,11 @@ from typing import Any, Mapping, Optional, Sequence
 
 from .arrays import ArrayView, copy_array, vector_like, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOATS, TABLE, Window, check_arrays, check_no_gradients
+from .checks import BYTES, DESCALES, FLOATS, TABLE, Window, check_arrays, check_no_gradients, check_signed
 from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
 from .float8 import pool_scales
-from .functional import Call, default_target, make_score, window_of
+from .functional import Call, default_target, make_score, mask_at_end
 from .heads import head_map_arrays
 from .kernel import Kernel, compile
 from .rotary import rotary_field, rows_of_tokens
@@ -45,6 +45,8 @@ def decode(
     sink: Any = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
+    mask_mod: Any = None,
+    score_mod: Any = None,
     rotary: Any = None,
     rotary_interleaved: bool = False,
     rotary_positions: Any = None,
@@ -83,6 +85,7 @@ def decode(
       k_scale, v_scale: of pools of 8 bits (f8E4M3FN, f8E5M2, i8), which stand for k_scale and v_scale times what they hold: a number, or f32
         arrays [1] or [B, Hkv] (FlashInfer's and vLLM's names; FlashAttention's k_descale, v_descale), or pools [pages, Hkv, page size], one for each
         row of the others (not with head_map), to which those of wider k_new and v_new are written. None: 1.
+      mask_mod, score_mod: as of `varlen`, of tokens i of M and keys j of their sequence: attn_mlir.mask.tree_bits shows guessed tokens that form a tree.
       rotary, rotary_interleaved: as of `attention`, of query and of k_new [B, Hkv, M, D]; keys in pools are turned already (FlashAttention's rotary_cos,
         rotary_sin). New rows are turned and rounded to their type once, then appended, on a GPU by one kernel; pools of 8 bits get them quantised.
       rotary_positions: [1 or B, M], i32 or i64, of the new tokens; None: lengths - M + i for token i.
@@ -100,7 +103,7 @@ def decode(
     """
     check_no_gradients(query=query, key=k_pool, value=v_pool, sink=sink)
     scales_of_cache = cache_scales(query, k_scale, v_scale)
-    tokens = pool_scales(query, k_pool, table, lengths, scales_of_cache, head_map=head_map)
+    tokens = pool_scales(query, view_of(query, "query").shape[0], k_pool, table, lengths, scales_of_cache, head_map=head_map)
     more = {**({} if tokens else scales_of_cache), **table_arrays(table), "key_lengths": lengths, **head_map_arrays(head_map)}
     fields: tuple = ("lse", return_lse)
     target = target or default_target(view_of(query, "query"), device)
@@ -123,12 +126,13 @@ def decode(
         new = view_of(k_new, "k_new")
         fields += ("append", (len(new.shape), new.dtype, view_of(slots, "slots").dtype))
     more.update(tables)
-    score = tokens.change_score(make_score(soft_cap, None)) if tokens else None
-    call = Call(query, k_pool, v_pool, None, sink, more, causal, None, None if tokens else soft_cap, scale, window_of(window), score)
+    if tokens:
+        soft_cap, score_mod = None, tokens.change_score(make_score(soft_cap, score_mod))
+    call = Call(query, k_pool, v_pool, None, sink, more, causal, None, soft_cap, scale, mask_at_end(window, mask_mod), score_mod)
     weights = tokens.weights() if tokens else None
     weights_fields, read = call.change_weights(weights)
-    if scales and score and weights and target != "cpu":
-        fields += ("row_scales", tuple(part.name_of(array) for part, array in zip((score, weights), scales.values())))
+    if scales and tokens and target != "cpu":
+        fields += ("row_scales", tuple(part.name_of(array) for part, array in zip((score_mod, weights), scales.values())))
     fields += (*call.result_field(result_dtype), *weights_fields)
     check_pages(call.named)
     if target != "cpu" and head_map is None and is_latent(call.named["key"], call.named["value"]):
@@ -381,6 +385,7 @@ def check_new_rows(k_new: Any, v_new: Any, slots: Any, k_pool: Any, v_pool: Any)
         if array is None:
             raise BindingError(f"expected k_new, v_new and slots together, got no {name}")
     check_no_gradients(**arrays)
+    check_signed(k_new=k_new, v_new=v_new, k_pool=k_pool, v_pool=v_pool)
     places = view_of(slots, "slots")
     if places.dtype not in ("i32", "i64") or len(places.shape) not in (1, 2):
         raise BindingError(f"slots: expected [tokens] or [B, M] of i32 or i64, got {places.dtype} of {tuple(places.shape)}")

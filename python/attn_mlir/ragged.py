@@ -5,19 +5,20 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from typing import Any, Mapping, Optional, Sequence
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence
 
 from .arrays import ArrayView, vector_like, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOAT8, FLOATS, Causal, Window, check_descales, check_no_gradients, check_options
+from .checks import BYTES, DESCALES, FLOAT8, FLOATS, Causal, Window, check_descales, check_no_gradients, check_options, check_signed
 from .cpu import DirectKernel
 from .errors import BindingError
-from .float8 import descale_arrays
-from .functional import MOST_ROWS_OF_DECODING, default_target, keys_of_pool, make_mask, make_score, window_of
+from .float8 import TokenScales, descale_arrays, pool_scales
+from .functional import MOST_ROWS_OF_DECODING, default_target, keys_of_pool, make_mask, make_score, mask_at_end, number_of_keys
 from .kernel import Kernel, compile
-from .mask import Mask, Score
+from .mask import key_length, query_length, soft_cap, tensor
+from .mask.tracing import ROW, Traced
 from .paged import cache_scales, check_offsets, check_table, flags_of_splits, table_arrays
-from .problem import float_text
+from .problem import Region, float_text, in_f64
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
 
@@ -36,6 +37,8 @@ def varlen(
     sink: Any = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
+    mask_mod: Any = None,
+    score_mod: Any = None,
     return_lse: bool = False,
     out: Any = None,
     target: Optional[str] = None,
@@ -51,16 +54,20 @@ def varlen(
       cu_seqlens_q, cu_seqlens_k: [B + 1], i32 or i64: sequence b has the rows [cu_seqlens[b], cu_seqlens[b + 1]) (FlashInfer's qo_indptr
         and kv_indptr). A sequence may be empty. Arrays in host memory are checked.
       max_seqlen_q: as many rows as a sequence has at most, from which a GPU's grid follows; rows of a sequence past it are left out. Its
-        next power of two counts, so that there are few kernels. None: all rows, so that most CTAs of a batch find nothing to do.
+        next power of two counts, so that there are few kernels, but where an array is read at i. None: all rows, so that most CTAs of a batch find nothing to do.
       causal, window: as of `attention`, aligned by sequence: row i of M is at position i + N - M among the keys.
       descale: as of `attention`, [1] or [B, Hkv].
+      mask_mod, score_mod: as of `attention`: functions of b, a sequence, h, a query head, i and j, a row and a key counted from the first of their
+        sequence; query_length() and key_length() of attn_mlir.mask are those of the sequence. Beside causal and window, a key is seen that all of them show.
+        An array that is read at i has max_seqlen_q places, one that is read at j as many as there are rows of key, or in pages of a table's row.
       sink, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache: as of `attention`.
 
     Returns output [rows, Hq, Dv], bf16 of an 8-bit query, or (output, lse) with lse [Hq, rows] f32 (FlashAttention's softmax_lse of varlen, natural logarithm), of
     query's library. Rows of no sequence are not written. A kernel serves all offsets and numbers of rows.
     """
     more = {"query_offsets": cu_seqlens_q, "key_offsets": cu_seqlens_k, **descale_arrays(descale, query, value)}
-    return run({"query": query, "key": key, "value": value, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache)  # fmt: skip
+    rules = Rules(causal, window, soft_cap, scale, mask_mod, score_mod)
+    return run({"query": query, "key": key, "value": value, "sink": sink, **more}, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache)
 
 
 def prefill(
@@ -80,6 +87,8 @@ def prefill(
     sink: Any = None,
     soft_cap: Optional[float] = None,
     scale: Optional[float] = None,
+    mask_mod: Any = None,
+    score_mod: Any = None,
     return_lse: bool = False,
     out: Any = None,
     target: Optional[str] = None,
@@ -96,6 +105,7 @@ def prefill(
     Arguments:
       query: [rows, Hq, D]: the last rows of each sequence, whose keys and values the cache has already (`append`).
       k_pool, v_pool, k_scale, v_scale, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
+        Pools of scales, one for each row, are not for a query of 8 bits.
       q_scale: of a query of 8 bits beside pools of its type, as k_scale. One that is None beside others is 1.
       fixed_split_size, disable_split_kv: as of `decode`.
       invariance: as of `decode`; the bits do not depend on max_seqlen_q then.
@@ -105,8 +115,12 @@ def prefill(
     """
     if q_scale is None and (k_scale is not None or v_scale is not None) and view_of(query, "query").dtype in FLOAT8:
         q_scale = 1.0
-    more = {"query_offsets": cu_seqlens_q, **table_arrays(table), "key_lengths": lengths, **cache_scales(query, k_scale, v_scale, q_scale)}
-    return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache, invariance, fixed_split_size, disable_split_kv)  # fmt: skip
+    scales = cache_scales(query, k_scale, v_scale, q_scale)
+    tokens = pool_scales(query, sequences_of(cu_seqlens_q), k_pool, table, lengths, scales) if q_scale is None else None
+    more = {"query_offsets": cu_seqlens_q, **table_arrays(table), "key_lengths": lengths, **({} if tokens else scales)}
+    rules = Rules(causal, window, soft_cap, scale, mask_mod, score_mod, tokens)
+    splits = (fixed_split_size, disable_split_kv, invariance)
+    return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits)
 
 
 def flash_attn_varlen_func(
@@ -126,6 +140,7 @@ def flash_attn_varlen_func(
     deterministic: bool = False,
     return_attn_probs: bool = False,
     block_table: Any = None,
+    seqused_k: Any = None,
     q_descale: Any = None,
     k_descale: Any = None,
     v_descale: Any = None,
@@ -133,23 +148,44 @@ def flash_attn_varlen_func(
 ) -> Any:
     """`varlen` by the names, order and defaults of FlashAttention's function: -1 in window_size is no limit, softcap 0 none.
 
-    With return_attn_probs (output, softmax_lse, None) are returned: there are no probabilities. Dropout, alibi_slopes and block_table (see
-    `prefill`) are errors; `deterministic` is so in any case; max_seqlen_k is not needed. `options` are those of `varlen` alone: target,
-    device, out, cache, allow_tf32. With q_descale, k_descale or v_descale (FlashAttention-3), arrays [1] or [B, Hkv], inputs have 8 bits; one that is None beside others is 1.
+    alibi_slopes: f32 [Hq] or [B, Hq]: score i, j becomes less by slope * |i + N - M - j|. block_table: [B, columns]: k and v are pages [pages, page size, Hkv, D],
+    see `prefill`, with seqused_k [B] keys of each sequence, or as many as cu_seqlens_k has. With return_attn_probs (output, softmax_lse, None) are
+    returned: there are no probabilities. Dropout is an error; `deterministic` is so in any case; max_seqlen_k is not needed. `options` are
+    those of `varlen` alone: target, device, out, cache, allow_tf32. With q_descale, k_descale or v_descale (FlashAttention-3), arrays [1] or [B, Hkv], inputs have 8 bits; one that is None beside others is 1.
     """
-    for name, given in (("dropout_p", dropout_p != 0), ("alibi_slopes", alibi_slopes is not None), ("block_table", block_table is not None)):
-        if given:
-            hint = "attn_mlir.prefill takes pages" if name == "block_table" else "it is not supported over packed sequences"
-            raise BindingError(f"expected no {name}: {hint}")
+    if dropout_p != 0:
+        raise BindingError("expected no dropout_p: it is not supported over packed sequences")
     left, right = window_size
     far = 1 << 30
-    window = None if (left, right) == (-1, -1) else (far if left < 0 else left, far if right < 0 else right)
-    options.update(descale=descales_of(q, q_descale, k_descale, v_descale))
-    result = varlen(
-        q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, causal=causal, window=window, soft_cap=softcap or None, scale=softmax_scale,
-        return_lse=return_attn_probs, **options,
+    options.update(
+        window=None if (left, right) == (-1, -1) else (far if left < 0 else left, far if right < 0 else right),
+        causal=causal, soft_cap=softcap or None, scale=softmax_scale, return_lse=return_attn_probs,
     )  # fmt: skip
+    if alibi_slopes is not None:
+        options.update(soft_cap=None, score_mod=alibi_at_end(alibi_slopes, softcap))
+    if block_table is None:
+        if seqused_k is not None:
+            raise BindingError("expected no seqused_k without block_table: cu_seqlens_k says how many keys there are")
+        result = varlen(q, k, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, descale=descales_of(q, q_descale, k_descale, v_descale), **options)
+    else:
+        pools = k.swapaxes(1, 2), v.swapaxes(1, 2)
+        lengths = cu_seqlens_k[1:] - cu_seqlens_k[:-1] if seqused_k is None else seqused_k
+        options.update(q_scale=q_descale, k_scale=k_descale, v_scale=v_descale)
+        result = prefill(q, *pools, block_table, lengths, cu_seqlens_q, max_seqlen_q, **options)
     return (*result, None) if return_attn_probs else result
+
+
+def alibi_at_end(slopes: Any, cap: float) -> Callable[..., Any]:
+    """A score_mod, behind the cap of the scores: the last row is where the last key is."""
+    numbers, capped = tensor(slopes), soft_cap(cap) if cap else None
+    if numbers.dtype != "f32" or numbers.rank not in (1, 2):
+        raise BindingError(f"alibi_slopes: expected f32 [Hq] or [B, Hq], got {numbers.dtype} of rank {numbers.rank}")
+
+    def changed(s, b, h, i, j):
+        slope = numbers[h] if numbers.rank == 1 else numbers[b, h]
+        return (capped(s, b, h, i, j) if capped else s) - slope * abs(i + key_length() - query_length() - j)
+
+    return changed
 
 
 def descales_of(query: Any, q_descale: Any, *of_cache: Any) -> Optional[list[Any]]:
@@ -166,7 +202,8 @@ def descales_of(query: Any, q_descale: Any, *of_cache: Any) -> Optional[list[Any
 @dataclasses.dataclass(frozen=True)
 class RaggedProblem:
     """What a kernel is made for. `dtype` is of the query, `cache_dtype` of key and value; `room`: rows of a sequence at most, None for all; `page`: rows of a page of keys, None for keys behind
-    each other; `types` are those of sink, offsets, table and lengths, by name; `descales` are the ranks of those of key and value, or of query, too, 1 or 2; `heads`: (Hq, Hkv) where they are fixed."""
+    each other; `types` are those of sink, offsets, table and lengths, by name; `descales` are the ranks of those of key and value, or of query, too, 1 or 2; `heads`: (Hq, Hkv) where they are fixed.
+    What the regions read are the last arguments: of the mask, the score and the factor, a prob_mod."""
 
     dtype: str
     cache_dtype: str
@@ -176,8 +213,9 @@ class RaggedProblem:
     room: Optional[int]
     page: Optional[int]
     types: tuple[tuple[str, str], ...]
-    mask: str
-    score: str
+    mask: Optional[Region]
+    score: Optional[Region]
+    factor: Optional[Region]
     scale: Optional[float]
     lse: bool
     heads: Optional[tuple[int, int]]
@@ -202,6 +240,7 @@ class RaggedProblem:
         ranks: dict[str, tuple[Any, ...]] = {"key_table": ("?",) if self.has_table_offsets else ("?", "?"), "sink": (hq,)}
         ranks.update((name, ("?", hkv) if rank == 2 else (1,)) for name, rank in zip(DESCALES[-len(self.descales) :], self.descales))
         found.update((name, self.tensor(*ranks.get(name, "?"), dtype=dtype)) for name, dtype in self.types)
+        found.update((capture.name, capture.type) for region in (self.mask, self.score, self.factor) if region for capture in region.captures)
         return found
 
     def mlir(self) -> str:
@@ -230,8 +269,8 @@ class RaggedProblem:
             clauses.append(f"descale({', '.join(f'%{name}' for name in names)} : {', '.join(arguments[name] for name in names)})")
         clauses.append(f"lengths({', '.join(lengths)})")
         clauses += [f"scale({float_text(self.scale)})"] if self.scale is not None else []
-        clauses += [f"score_mod {self.score}"] if self.score else []
-        clauses += [f"mask_mod {self.mask}"] if self.mask else []
+        regions = (("score_mod", self.score), ("mask_mod", self.mask), ("prob_mod", self.factor))
+        clauses += [f"{name} {in_f64(region.text) if self.dtype == 'f64' else region.text}" for name, region in regions if region]
         statistic = "f64" if self.dtype == "f64" else "f32"
         own = self.result_dtype
         results = {"output": (self.tensor("?", hq, room, self.value_dim, dtype=own), self.tensor("?", hq, self.value_dim, dtype=own), ("rows", "heads"))}
@@ -252,30 +291,65 @@ class RaggedProblem:
         return f"func.func @ragged({parameters}) -> ({types}) {{\n{body}}}\n"
 
 
-def run(arrays, max_rows, causal, window, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache, invariance="none", fixed_split_size=None, disable_split_kv=False) -> Any:
-    """Of arrays by the names of a RaggedProblem's arguments, in their order."""
+class Rules(NamedTuple):
+    """What is seen of a sequence, and how it counts: options of `varlen` and `prefill`, and scales of the keys and values of a cache."""
+
+    causal: Causal
+    window: Window
+    soft_cap: Optional[float]
+    scale: Optional[float]
+    mask_mod: Any
+    score_mod: Any
+    tokens: Optional[TokenScales] = None
+
+    def regions(self) -> tuple[Optional[Traced], ...]:
+        """Mask, score and factor of the weights."""
+        check_options(self.causal, self.window, self.soft_cap, self.scale)
+        score = make_score(self.soft_cap, self.score_mod)
+        if self.tokens:
+            score = self.tokens.change_score(score)
+        return make_mask(self.causal, None, mask_at_end(self.window, self.mask_mod)), score, self.tokens.weights() if self.tokens else None
+
+
+def sequences_of(offsets: Any) -> int:
+    """B, of [B + 1] offsets."""
+    return max(view_of(offsets, "cu_seqlens_q").shape[0] - 1, 0)
+
+
+def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, cache, splits=(None, False, "none")) -> Any:
+    """Of arrays by the names of a RaggedProblem's arguments, in their order; `splits` as of flags_of_splits."""
     check_no_gradients(query=arrays["query"], key=arrays["key"], value=arrays["value"], sink=arrays["sink"])
-    check_options(causal, window, soft_cap, scale)
+    check_signed(**{name: arrays[name] for name in ("query", "key", "value")})
     arrays = {name: array for name, array in arrays.items() if array is not None or name in ("query", "key", "value")}
     views = {name: view_of(array, name) for name, array in arrays.items()}
     check(views, max_rows)
+    regions = rules.regions()
     query, key, value = (views[name] for name in ("query", "key", "value"))
     target = target or default_target(query, device)
-    mask, score = make_mask(causal, None, window_of(window)), make_score(soft_cap, None)
-    room = None if max_rows is None else 1 << max(0, max_rows - 1).bit_length()
+    reads = [part for part in regions if part]
+    sizes = views["query_offsets"].shape[0] - 1, query.shape[1], max_rows or query.shape[0], number_of_keys(views) if "key_table" in views else key.shape[0]
+    for part in reads:
+        part.check_reads(sizes)
+    # An array that is read at i has as many elements as a sequence has rows, and need not have more.
+    is_read_at_rows = any(need.position == ROW for part in reads for need in part.needs)
+    room = max_rows if max_rows is None or is_read_at_rows else 1 << (max_rows - 1).bit_length()
     page = key.shape[2] if "key_table" in views else 1
+    fixed_split_size, disable_split_kv, invariance = splits
     flags = {"allow_tf32": allow_tf32, **flags_of_splits(page, fixed_split_size, disable_split_kv, invariance, target)}
     # Rows of a batch whose bits depend on none beside them have one kernel, however many there are.
     is_decoding = target != "cpu" and (invariance == "batch" or room is not None and room <= MOST_ROWS_OF_DECODING)
+    mask, score, factor = (part.region if part else None for part in regions)
     problem = RaggedProblem(
         query.dtype, key.dtype, tuple(len(views[name].shape) for name in DESCALES if name in views), query.shape[2], value.shape[-1], room,
         key.shape[2] if "key_table" in views else None,
         tuple((name, view.dtype) for name, view in views.items() if name not in ("query", "key", "value")),
-        text_of(mask), text_of(score), scale, return_lse, (query.shape[1], key.shape[1]) if is_decoding else None,
+        mask, score, factor, rules.scale, return_lse, (query.shape[1], key.shape[1]) if is_decoding else None,
     )  # fmt: skip
-    kernel = compiled(problem, target, tuple(flags.items()), cache)
+    kernel = compiled(problem, target, all(part.reads_are_checked for part in reads), tuple(flags.items()), cache)
+    captures = [array for part in reads for array in part.arrays]
     kept = [] if out is None else rows_of_no_sequence(out, views["query_offsets"])
-    results = kernel.run(tuple(arrays.values()), list(views.values()), out, device)
+    arguments = (*arrays.values(), *captures)
+    results = kernel.run(arguments, [*views.values(), *(view_of(array, f"capture {i}") for i, array in enumerate(captures))], out, device)
     for view, content in kept:
         view.write(content)
     return results
@@ -304,13 +378,10 @@ def rows_between(view: ArrayView, dim: int, begin: int, end: int) -> ArrayView:
     return view._replace(shape=shape, address=view.address + begin * view.strides[dim] * DTYPE_BYTES[view.dtype])
 
 
-def text_of(part: Optional[Mask | Score]) -> str:
-    return part.region.text if part else ""
-
-
 @functools.lru_cache(maxsize=256)
-def compiled(problem: RaggedProblem, target: str, flags: tuple, cache: Optional[Cache]) -> Kernel:
-    if target == "cpu":
+def compiled(problem: RaggedProblem, target: str, is_checked: bool, flags: tuple, cache: Optional[Cache]) -> Kernel:
+    """`is_checked`: nothing outside of arrays can be read, so that a kernel for the CPU may run in this process."""
+    if target == "cpu" and is_checked:
         return DirectKernel(problem.mlir(), cache, keys_of_pool if problem.page else lambda views: views[1].shape[0])
     return compile(problem.mlir(), target=target, cache=cache, **dict(flags))
 

@@ -7,8 +7,9 @@ import sys
 from typing import Any, Mapping, Optional, Sequence
 
 from .arrays import library_of, view_of
-from .errors import BindingError
 from .checks import Causal
+from .errors import BindingError
+from .mask import flat, tensor, trace_mask
 from .paged import decode
 from .ragged import prefill
 from .runtime.host_array import HostArray
@@ -132,16 +133,40 @@ class BatchPrefill(BatchPaged):
 
     def plan(
         self, qo_indptr: Any, indptr: Any, indices: Any, last_page_len: Any, num_qo_heads: int, num_kv_heads: int, head_dim: int, page_size: int,
-        *, causal: Causal = False, window_left: int = -1, logits_soft_cap: Optional[float] = None, sm_scale: Optional[float] = None,
+        *, causal: Causal = False, custom_mask: Any = None, packed_custom_mask: Any = None, window_left: int = -1,
+        logits_soft_cap: Optional[float] = None, sm_scale: Optional[float] = None,
         fixed_split_size: Optional[int] = None, disable_split_kv: bool = False,
     ):  # fmt: skip
-        """As that of BatchDecode; the rows of sequence b are [qo_indptr[b], qo_indptr[b + 1]), and causal masks align its ends."""
+        """As that of BatchDecode; the rows of sequence b are [qo_indptr[b], qo_indptr[b + 1]), and causal masks align its ends.
+
+        custom_mask: bools, where q is: what each row of each sequence sees of its keys, rows by keys of sequence after sequence, in place of `causal`. Or
+        packed_custom_mask: uint8, eight of them to a byte, the first in the lowest bit, each sequence from a new byte on (FlashInfer's segment_packbits).
+        For a tree of guessed tokens mask_mod=attn_mlir.mask.tree_bits(..) of `run` is much less to read: `options` take it, too."""
         self.plan_pages(indptr, indices, last_page_len, (num_qo_heads, num_kv_heads, head_dim, page_size), window_left, logits_soft_cap, sm_scale)
         self.offsets, self.causal = integers(qo_indptr, "qo_indptr"), causal
         self.fixed_split_size, self.disable_split_kv = fixed_split_size, disable_split_kv
         if len(self.offsets) != len(self.lengths) + 1:
             raise BindingError(f"qo_indptr: expected {len(self.lengths) + 1} offsets, as indptr has, got {len(self.offsets)}")
         check_ascending("qo_indptr", self.offsets, None)
+        self.plan_mask(custom_mask, packed_custom_mask)
+
+    def plan_mask(self, conditions: Any, packed: Any):
+        """Where the conditions of each sequence begin, in elements."""
+        given, self.conditions, self.starts = conditions if packed is None else packed, None, [0]
+        if given is None:
+            return
+        name, wanted = ("custom_mask", "i1") if packed is None else ("packed_custom_mask", "i8")
+        if conditions is not None and packed is not None:
+            raise BindingError("expected custom_mask or packed_custom_mask, got both")
+        for begin, end, keys in zip(self.offsets, self.offsets[1:], self.lengths):
+            pairs = (end - begin) * keys
+            self.starts.append(self.starts[-1] + (pairs if packed is None else -(-pairs // 8)))
+        self.conditions = tensor(given)
+        view = view_of(self.conditions.array, name)
+        if view.dtype != wanted or tuple(view.shape) != (self.starts[-1],):
+            raise BindingError(f"{name}: expected {wanted} of {(self.starts[-1],)}, rows by keys of each sequence, got {view.dtype} of {tuple(view.shape)}")
+        if self.starts[-1] >= 1 << 31:
+            raise BindingError(f"{name}: expected fewer than 2^31 elements, got {self.starts[-1]}")
 
     def run(
         self, q: Any, paged_kv_cache: Any, *, q_scale: Any = None, k_scale: Any = None, v_scale: Any = None, sinks: Any = None, return_lse: bool = False,
@@ -150,11 +175,16 @@ class BatchPrefill(BatchPaged):
         """Output [rows, Hq, Dv] of q [rows, Hq, D]; or (output, lse) with lse [Hq, rows], natural. q_scale: of a q of 8 bits. The others are as of
         BatchDecode."""
         pools = self.arrays(q, paged_kv_cache)
-        table, lengths, offsets = self.table_and_others(q, [("offsets", (len(self.offsets),), self.offsets)], options)
+        others = [(name, (len(numbers),), numbers) for name, numbers in (("offsets", self.offsets), ("starts", self.starts))]
+        table, lengths, offsets, starts = self.table_and_others(q, others, options)
+        causal = self.causal and self.conditions is None
+        if self.conditions is not None:
+            own, more = flat(self.conditions, starts), options.pop("mask_mod", None)
+            options["mask_mod"] = own if more is None else own & trace_mask(more)
         most = max((end - begin for begin, end in zip(self.offsets, self.offsets[1:])), default=0)
-        window = None if self.window_left < 0 else (self.window_left, 0 if self.causal else FAR)
+        window = None if self.window_left < 0 else (self.window_left, 0 if causal else FAR)
         return prefill(
-            q, *pools, table, lengths, offsets, max(most, 1), causal=self.causal, window=window, sink=sinks, soft_cap=self.soft_cap, scale=self.scale,
+            q, *pools, table, lengths, offsets, max(most, 1), causal=causal, window=window, sink=sinks, soft_cap=self.soft_cap, scale=self.scale,
             q_scale=q_scale, k_scale=k_scale, v_scale=v_scale, return_lse=return_lse, fixed_split_size=self.fixed_split_size,
             disable_split_kv=self.disable_split_kv, **options,
         )  # fmt: skip

@@ -29,29 +29,11 @@ from operations import Append, Layout, add_gradients, draw_sizes, write_append, 
 from latent import write_latent  # noqa: E402
 from rows import write_rows  # noqa: E402
 from outputs import write_outputs  # noqa: E402
-from regions import LENGTHS, LONG_LENGTHS, Region, write_prob_factor, write_prob_mod, write_score_factor  # noqa: E402
+from regions import Region, write_data, write_prob_factor, write_prob_mod, write_score_factor  # noqa: E402
 
 SECONDS = 300
 #: Those with kernels of their own are more frequent.
 GPUS = ["sim:sm_80", "sim:sm_80", "sim:sm_90a", "sim:sm_90a", "sim:sm_100a", "sim:sm_100a", "sim:sm_89", "sim:sm_120"]
-
-
-def write_data(rng, folder, sizes, shape, kind):
-    """A captured tensor's .npy: lengths with extremes, ids, or small floats."""
-    dims, random_data = [sizes[dim] for dim in shape], np.random.default_rng(rng.randrange(1 << 30))
-    if shape == ("S1",):  # documents, of no rows too, that may leave the last ones out
-        data = np.sort(random_data.integers(0, min(sizes["M"], sizes["N"]) + 1, dims)).astype(np.int32)
-        data[0] = 0
-    elif kind == "f32":
-        data = random_data.uniform(-2, 2, dims).astype(np.float32)
-    elif rng.random() < 0.5:
-        lengths = LENGTHS if kind == "i32" else LONG_LENGTHS
-        data = random_data.choice(np.array(lengths, np.int64), dims).astype(np.dtype(f"int{kind[1:]}"))
-    else:
-        data = random_data.integers(0, 4, dims).astype(np.dtype(f"int{kind[1:]}"))
-    path = Path(folder, f"{'_'.join(shape)}_{kind}.npy")
-    np.save(path, data)
-    return path
 
 
 #: Legal, and nothing to an attention.

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from regions import Region, write_data, write_prob_factor
+
 
 def draw_sizes(rng):
     heads, group = rng.choice([1, 2]), rng.choice([1, 1, 2, 4])
@@ -272,9 +274,15 @@ def write_ragged(rng, folder):
     output = f"tensor<{size('S')}x{size('Hq')}x{size('R')}x{size('Dv')}x{result}>"
     lse = f"tensor<{size('S')}x{size('Hq')}x{size('R')}xf32>"
     mask = rng.choice(["", " mask_mod causal(bottom_right)", " mask_mod causal(top_left)", f" mask_mod sliding_window({rng.choice([0, 7, 70])}, {rng.choice([0, 3])})"])
+    sizes.update(B=sizes["S"], M=sizes["R"], N=sizes[rows])
+    mods, captures = write_mods(rng, mask, stored["q"] not in ("i8", "f8E4M3FN", "f8E5M2")) if rng.random() < 0.5 else (mask, {})
+    for dim in sizes:
+        mods = mods.replace(f"SIZE_{dim}x", f"{size(dim)}x")
+    first = len(arguments)
+    arguments += [f"{name}: {make(shape, kind)}" for (shape, kind), name in captures.items()]
     results = [("o", output, ("R", "Hq", "Dv"), result)] + [("l", lse, ("Hq", "R"), "f32")] * has_lse
     scale = " scale(0.00005)" * (stored["q"] == "i8")
-    text += f"  {', '.join('%' + name for name, *_ in results)} = attn.attention %q, %k, %v lengths(key %{key}n : {lengths[key]}, query %qn : {lengths['q']}){scale}{mask}\n"
+    text += f"  {', '.join('%' + name for name, *_ in results)} = attn.attention %q, %k, %v lengths(key %{key}n : {lengths[key]}, query %qn : {lengths['q']}){scale}{mods}\n"
     text += f"      : {types['q']}, {types['k']}, {types['v']} -> {', '.join(kind for _, kind, *_ in results)}\n"
     text += f"  %rows = tensor.dim %qp, %c0 : {make(packed['q'], stored['q'])}\n"
     for name, kind, dims, element in results:
@@ -285,7 +293,25 @@ def write_ragged(rng, folder):
     path.write_text(f"func.func @ragged({', '.join(arguments)}) -> ({returned[1]}) {{\n{text}  return {returned[0]} : {returned[1]}\n}}\n")
     dims = [*packed.values()] + [("S1",)] * len(offsets)
     shapes = ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate(dims))
-    return path, [f"--random={rng.randrange(100)}", *([] if is_static else ["--shape", shapes])]
+    data = [f"--input=arg{first + i}={write_data(rng, folder, sizes, shape, kind)}" for i, (shape, kind) in enumerate(captures)]
+    return path, [f"--random={rng.randrange(100)}", *([] if is_static else ["--shape", shapes]), *data]
+
+
+def write_mods(rng, mask_mod, has_factor):
+    """Regions of an attention, and what they read: a mask_mod, in place of the given one, a score_mod, a prob_mod that is a factor, or some of these."""
+    mask, score, prob = Region(rng, "m"), Region(rng, "s"), Region(rng, "p")
+    at = "%b: index, %h: index, %i: index, %j: index"
+    text = ""
+    if rng.random() < 0.4:
+        changed = score.score("%score")
+        text = f" score_mod (%score: f32, {at}) {{\n{chr(10).join(score.lines)}\n        attn.yield {changed} : f32\n      }}"
+    if rng.random() < 0.7:
+        shown = mask.condition()
+        mask_mod = f" mask_mod ({at}) {{\n{chr(10).join(mask.lines)}\n        attn.yield {shown} : i1\n      }}"
+    text += mask_mod
+    if has_factor and rng.random() < 0.3:
+        text += f" prob_mod (%p: f32, {at}) {{\n{write_prob_factor(rng, prob)}      }}"
+    return text, {**mask.captures, **score.captures, **prob.captures}
 
 
 def write_mapped(rng, folder, gradients=False):

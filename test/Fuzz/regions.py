@@ -1,5 +1,9 @@
 """Random regions of score_mod, mask_mod and prob_mod: the last number of each op's name says which it is."""
 
+from pathlib import Path
+
+import numpy as np
+
 CONSTANTS = [0, 1, 2, 3, 7, 15, 16, 17, 63, 64, 65, 100, -1, -2, -64, (1 << 31) - 1, 1 << 31, -(1 << 31), (1 << 32) + 3, 1 << 62]
 LENGTHS = [0, 1, 5, 16, 33, 64, 100, (1 << 31) - 1, -1, -(1 << 31)]
 LONG_LENGTHS = LENGTHS + [(1 << 32) + 5, 1 << 32, 1 << 40, 1 << 62, (1 << 63) - 6, (1 << 63) - 1, -(1 << 62), 2 - (1 << 63), -(1 << 63)]
@@ -186,3 +190,21 @@ def write_prob_factor(rng, region):
         shown, zero = region.condition(), region.add("arith.constant 0.0 : f32")
         result = region.add(f"arith.select {shown}, {result}, {rng.choice([zero, '%p'])} : f32")
     return "".join(f"{line}\n" for line in [*region.lines, f"        attn.yield {result} : f32"])
+
+
+def write_data(rng, folder, sizes, shape, kind):
+    """A captured tensor's .npy: lengths with extremes, ids, or small floats."""
+    dims, random_data = [sizes[dim] for dim in shape], np.random.default_rng(rng.randrange(1 << 30))
+    if shape == ("S1",):  # documents, of no rows too, that may leave the last ones out
+        data = np.sort(random_data.integers(0, min(sizes["M"], sizes["N"]) + 1, dims)).astype(np.int32)
+        data[0] = 0
+    elif kind == "f32":
+        data = random_data.uniform(-2, 2, dims).astype(np.float32)
+    elif rng.random() < 0.5:
+        lengths = LENGTHS if kind == "i32" else LONG_LENGTHS
+        data = random_data.choice(np.array(lengths, np.int64), dims).astype(np.dtype(f"int{kind[1:]}"))
+    else:
+        data = random_data.integers(0, 4, dims).astype(np.dtype(f"int{kind[1:]}"))
+    path = Path(folder, f"{'_'.join(shape)}_{kind}.npy")
+    np.save(path, data)
+    return path

@@ -25,7 +25,7 @@ and reads of a `tensor`. A condition beside a number is 0 or 1. Python's
 Masks combine by & | ~; the named ones below are what analyses of blocks recognise at once, but any predicate is analysed.
 """
 
-from .data import as_block_mask, block_mask, listed, packed, segment
+from .data import as_block_mask, block_mask, flat, listed, packed, segment, tree, tree_bits
 from .patterns import (
     alibi,
     big_bird,

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Masks that read data: packed sequences by their offsets, and lists of blocks in the layout of FlexAttention."""
+"""Masks that read data: packed sequences by their offsets, lists of blocks in the layout of FlexAttention, bits of guessed tokens and of pairs."""
 
 from __future__ import annotations
 
-from typing import Any, Sequence, Union
+from typing import Any, Callable, Sequence, Union
 
+from ..arrays import type_of
 from ..errors import AttnError
 from .ranges import ANYWHERE, NATURAL, Bound, Lists, Need
-from .symbols import BOOL, INDEX, Tracer, Value, as_index, lift
+from .functions import key_length, query_length
+from .symbols import BOOL, INDEX, Tracer, Value, as_index, lift, maximum, minimum, where
 from .tensors import Tensor, tensor
 from .tracing import Mask, trace_mask
 
@@ -44,6 +46,88 @@ def packed(offsets: Any, key_offsets: Any = None, causal: Union[bool, str] = Fal
             end = 0 if causal == "top_left" else 1
             result = result & (j - keys[s + end] <= i - queries[s + end])
         return result
+
+    return Mask(sees)
+
+
+#: Bits of a number of i32.
+WORD = 32
+
+
+def tree_bits(bits: Any, offsets: Any = None) -> Mask:
+    """Guessed tokens that form a tree, as of speculative decoding: the M queries of a sequence are its last M keys, of which query i sees key t if bit t of
+    its number is set. All keys before them are seen. For `decode`, `varlen` and `prefill`; beside causal, whose order a tree's nodes have.
+
+    bits: [B, M] of i32, or [B, M, words], where bit t is bit t % 32 of word t / 32. With offsets [B + 1], those of the queries (cu_seqlens_q), [rows] or
+    [rows, words]. Tokens past the last bit of a number are as the last one.
+    """
+    numbers, starts = tensor(bits), None if offsets is None else offsets_of(offsets, "offsets")
+    rank = 2 if starts is None else 1
+    if numbers.dtype != "i32" or numbers.rank not in (rank, rank + 1):
+        raise AttnError(f"expected bits to be i32 of rank {rank} or {rank + 1}, got {numbers.dtype} of rank {numbers.rank}")
+    words = type_of(bits, "bits")[1][-1] if numbers.rank > rank else 1
+
+    def sees(b, h, i, j):
+        row = (b, i) if starts is None else (starts[b] + i,)
+        return of_tree(j, words, lambda word: numbers[(*row, word)] if numbers.rank > rank else numbers[row])
+
+    return Mask(sees)
+
+
+def tree(parents: Sequence[int]) -> Mask:
+    """The same of a tree that all sequences have and that does not change: the parent of each of the M tokens, a token before it, or -1 of one that follows
+    the keys before them. A token sees itself, its parent, and what that sees."""
+    seen: list[int] = []
+    for number, parent in enumerate(parents):
+        if not -1 <= parent < number:
+            raise AttnError(f"expected the parent of token {number} to be -1 or a token before it, got {parent}")
+        seen.append((seen[parent] if parent >= 0 else 0) | 1 << number)
+    if not seen:
+        raise AttnError("expected the parents of 1 token or more, got none")
+    words = -(-len(seen) // WORD)
+
+    def word_of(i, word):
+        """Of token i's number: a constant of each."""
+        found: Any = 0
+        for number, bits in enumerate(seen):
+            part = bits >> WORD * word & (1 << WORD) - 1
+            found = where(i == number, part - (part >> WORD - 1 << WORD), found)
+        return found
+
+    def sees(b, h, i, j):
+        def read(word):
+            found = word_of(i, 0)
+            for number in range(1, words):
+                found = where(word == number, word_of(i, number), found)
+            return found
+
+        return of_tree(j, words, read)
+
+    return Mask(sees)
+
+
+def of_tree(j: Any, words: int, read: Callable[[Any], Any]) -> Value:
+    """Whether key j lies before the new tokens, or its bit is set in the word that `read` gives."""
+    token = j - (key_length() - query_length())
+    at = minimum(maximum(token, 0), WORD * words - 1)
+    return (token < 0) | (read(at // WORD) >> at % WORD & 1 == 1)
+
+
+def flat(conditions: Any, starts: Any) -> Mask:
+    """What each sequence sees, row by row: condition starts[b] + i * N + j, where N are the keys of sequence b (FlashInfer's custom_mask).
+
+    conditions: [all rows by keys] of bools; or of bytes (uint8), of which each holds eight, the first in its lowest bit (packed_custom_mask): then starts
+    count bytes, and each sequence begins with one. starts: [B] or more, i32.
+    """
+    pairs, begins = tensor(conditions), offsets_of(starts, "starts")
+    if pairs.dtype not in ("i1", "i8") or pairs.rank != 1:
+        raise AttnError(f"expected conditions to be i1 or i8 of rank 1, got {pairs.dtype} of rank {pairs.rank}")
+
+    def sees(b, h, i, j):
+        at = i * key_length() + j
+        if pairs.dtype == "i1":
+            return pairs[begins[b] + at]
+        return pairs[begins[b] + at // 8] >> at % 8 & 1 == 1
 
     return Mask(sees)
 

@@ -14,10 +14,15 @@ from .symbols import FLOAT, INDEX, INT, Tracer, Value, as_index, fail, lift
 class Tensor:
     """An array that a predicate reads: ids[b, j], slopes[h]. Its content may change without another compilation."""
 
+    #: Bytes without a sign.
+    is_unsigned = False
+
     def __init__(self, array: Any, ones: int = 0):
         """Of the first `ones` dimensions those of size 1 are part of the tensor's type."""
-        self.array = array
-        self.dtype, shape = type_of(array, "tensor")
+        self.is_unsigned = str(getattr(array, "dtype", "")).endswith("uint8")
+        # Of NumPy and its like; tensors of torch are read as they are, and keep their identity.
+        self.array = array.view("int8") if self.is_unsigned and hasattr(array, "__array_interface__") else array
+        self.dtype, shape = type_of(self.array, "tensor")
         if self.dtype not in ("i1", "i8", "i32", "i64", "f16", "bf16", "f32") and not (self.dtype == "f64" and Tracer.get().reads_double):
             raise TraceError(f"expected a tensor of i1, i8, i32, i64, f16, bf16 or f32, got {self.dtype}: convert it before, as to f32")
         self.dims = tuple("1" if d < ones and size == 1 else "?" for d, size in enumerate(shape))
@@ -49,8 +54,7 @@ class Tensor:
         if self.dtype in ("f16", "bf16"):
             return tracer.op("arith.extf", [value], f" : {self.dtype} to f32", FLOAT)
         if self.dtype == "i8":
-            is_unsigned = str(getattr(self.array, "dtype", "")).endswith("uint8")
-            return tracer.op(f"arith.ext{'u' if is_unsigned else 's'}i", [value], " : i8 to i32", INT, (0, 255) if is_unsigned else None)
+            return tracer.op(f"arith.ext{'u' if self.is_unsigned else 's'}i", [value], " : i8 to i32", INT, (0, 255) if self.is_unsigned else None)
         if self.dtype == "i64":
             return tracer.op("arith.index_cast", [value], " : i64 to index", INDEX)
         return value

@@ -16,6 +16,10 @@ from .symbols import BOOL, FLOAT, INDEX, INT, Tracer, Value, as_float, fail, lif
 from .tensors import Tensor
 
 
+#: The place of query positions among those of a predicate: b, h, i, j.
+ROW = 2
+
+
 def place_of(function: Callable[..., Any]) -> str:
     """File and line of a function's definition."""
     code = getattr(inspect.unwrap(function), "__code__", None)
@@ -43,8 +47,8 @@ class Traced:
     #: What the positions range over, then the sizes of the whole.
     sizes: Sequence[str] = ("B", "Hq", "M", "N", "tokens", "heads")
 
-    #: Made of a record: `function` is not the one that was traced, and cannot be called.
-    is_recorded = False
+    #: Made for one call, as of a record or of others: what is kept for further calls is not kept by it.
+    is_temporary = False
 
     #: Tokens and query heads of the whole attention that this is a part of (positions.py).
     whole = (0, 0)
@@ -61,7 +65,7 @@ class Traced:
         """What gave `record`, reading other arrays of the same types."""
         text, dims, needs, bounds, lists = json.loads(record)
         result = cls(without_function, text)
-        result.is_recorded = True
+        result.is_temporary = True
         result.tensors = [Recorded(array, tuple(d)) for array, d in zip(arrays, dims)]
         result.needs = [Need(*need) for need in needs]
         result.bounds = [Bound(*bound) for bound in bounds]

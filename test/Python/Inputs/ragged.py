@@ -164,9 +164,8 @@ class Ragged(unittest.TestCase):
         self.assertEqual(causal.data, attn_mlir.varlen(q, k, v, cu, cu, causal=True, target="cpu").data)
         left = attn_mlir.flash_attn_varlen_func(q, k, v, cu, cu, 13, 13, window_size=(2, -1), target="cpu")
         self.assertEqual(left.data, attn_mlir.varlen(q, k, v, cu, cu, window=(2, 99), target="cpu").data)
-        for argument in ({"dropout_p": 0.1}, {"alibi_slopes": cu}, {"block_table": cu}):
-            with self.assertRaisesRegex(attn_mlir.BindingError, f"expected no {next(iter(argument))}"):
-                attn_mlir.flash_attn_varlen_func(q, k, v, cu, cu, 13, 13, **argument)
+        with self.assertRaisesRegex(attn_mlir.BindingError, "expected no dropout_p"):
+            attn_mlir.flash_attn_varlen_func(q, k, v, cu, cu, 13, 13, dropout_p=0.1)
 
     def test_wrong_arrays(self):
         q, k = normal("f16", 20, 4, 16), normal("f16", 20, 2, 16)
