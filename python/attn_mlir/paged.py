@@ -78,7 +78,7 @@ def decode(
         after its append). What lies behind them in the pages has no influence.
       k_new, v_new, slots: new rows that `append` writes to the pools, in place, before the attention, which sees them: on a GPU
         by a kernel of the same launch. None: the pools have them. Wider rows of pools of 8 bits are quantised, by k_scale and v_scale, of which
-        pools of scales get those of new rows (not with rotary).
+        pools of scales get those of new rows.
       causal: token i of M sees the keys up to its own position, length - M + i; False: all keys.
       window: as of `attention`, around that position. Pages that it has left behind may be used again; their entries stay pages,
         with finite values.
@@ -111,8 +111,6 @@ def decode(
     if any(array is not None for array in (k_new, v_new, slots)):
         rows = check_new_rows(k_new, v_new, slots, k_pool, v_pool)
         if quantises(k_new, v_new, k_pool, v_pool):
-            if tokens and rotary is not None:
-                raise BindingError("expected no rotary with wider new rows that get scales of their own: turn k_new before")
             scales = append_scales(query, k_scale, v_scale, {**rows, "k_pool": k_pool})
             more.update({} if tokens else scales)
     tables = rows_of_tokens(rotary, rotary_positions, query, lengths, k_new)

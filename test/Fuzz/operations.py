@@ -133,7 +133,7 @@ class Append:
         changed = {name: f"%{name}_new" for name in appended}
         is_quantised = any("xf8E" in pool or "xi8" in pool for pool in pools.values())
         has_scales = is_quantised and rows_of_pools and rng.random() < 0.5
-        for name in appended if len(tokens) == 2 and not has_scales else ():
+        for name in appended if len(tokens) == 2 else ():
             if rng.random() < 0.4:
                 changed[name] = self.change(rng, changed[name], rows[name], sizes["Dv" if name == "v" else "D"], tokens, size)
         descales, clause = {}, "scales" if has_scales else "descale"

@@ -62,15 +62,6 @@ func.func @linear(%q: tensor<1x1x64x64xf16>, %new: tensor<3x1x64xf16>, %c: tenso
 
 // -----
 
-func.func @turned(%new: tensor<1x1x3x64xf16>, %cos: tensor<3x32xf32>, %c: tensor<4x1x16x64xi8>, %s: tensor<1x3xi32>, %d: tensor<4x1x16xf32>) -> (tensor<4x1x16x64xi8>, tensor<4x1x16xf32>) {
-  %turned = attn.rotary %new, %cos, %cos halves : tensor<1x1x3x64xf16>, tensor<3x32xf32>
-  // expected-error @below {{expected rows that nothing changes before with scales on a GPU, got those of 'attn.rotary'}}
-  %k:2 = attn.append %turned into %c slots(%s : tensor<1x3xi32>) scales(%d : tensor<4x1x16xf32>) : tensor<1x1x3x64xf16> into tensor<4x1x16x64xi8>
-  return %k#0, %k#1 : tensor<4x1x16x64xi8>, tensor<4x1x16xf32>
-}
-
-// -----
-
 func.func @one_twice(%k: tensor<3x1x64xf16>, %v: tensor<3x1x64xf16>, %p: tensor<4x1x16x64xi8>, %r: tensor<4x1x16x64xi8>, %s: tensor<3xi32>, %d: tensor<4x1x16xf32>) -> tensor<4x1x16xf32> {
   // expected-error @below {{expected each pool and each tensor of scales once on a GPU, where they are written in place, got one of type 'tensor<4x1x16xf32>' twice}}
   %0:4 = attn.append %k, %v into %p, %r slots(%s : tensor<3xi32>) scales(%d, %d : tensor<4x1x16xf32>, tensor<4x1x16xf32>) : tensor<3x1x64xf16>, tensor<3x1x64xf16> into tensor<4x1x16x64xi8>, tensor<4x1x16x64xi8>

@@ -193,6 +193,35 @@ class Cache8(unittest.TestCase):
             self.assertEqual(output, again)
             self.assertTrue(all(map(math.isfinite, output)) and any(output))
 
+    def test_scales_of_turned_rows(self):
+        """decode turns new keys, and what it divides them by follows from the turned ones."""
+        heads, half = self.key_heads, self.dim // 2
+        angles = [[generator.uniform(0, 6) for _ in range(half)] for _ in range(4)]
+        rotary = [HostArray.of("f32", (4, half), [f(x) for row in angles for x in row]) for f in (math.cos, math.sin)]
+        new = [normal("f16", 1, heads, 2, dim) for dim in (self.dim, self.value_dim)]
+        query, slots, at = normal("f16", 1, self.heads, 2, self.dim), [10, 1], [3, 1]
+        table, lengths = HostArray.of("i32", (1, 3), [2, 0, 1]), HostArray.of("i32", (1,), [7])
+        options = {"rotary": rotary, "rotary_positions": HostArray.of("i32", (1, 2), at)}
+        for kind, most in (("f8E4M3FN", 448.0), ("i8", 127.0)):
+            outputs = []
+            for where in DEVICES:
+                pools = [HostArray(kind, (3, heads, self.page, dim), bytearray([1]) * (3 * heads * self.page * dim)) for dim in (self.dim, self.value_dim)]
+                scales = [HostArray.of("f32", (3, heads, self.page), [0.5] * (3 * heads * self.page)) for _ in pools]
+                both = {"k_scale": scales[0], "v_scale": scales[1], **options, **where}
+                places = HostArray.of("i32", (1, 2), slots)
+                output = attn_mlir.decode(query, *pools, table, lengths, k_new=new[0], v_new=new[1], slots=places, **both).values()
+                for t, h in ((t, h) for t in range(2) for h in range(heads)):
+                    row = new[0].values()[(h * 2 + t) * self.dim :][: self.dim]
+                    cos, sin = ([f(x) for x in angles[at[t]]] for f in (math.cos, math.sin))
+                    turned = [x * c - y * s for x, y, c, s in zip(row, row[half:], cos, sin)] + [y * c + x * s for x, y, c, s in zip(row, row[half:], cos, sin)]
+                    place = (slots[t] // self.page * heads + h) * self.page + slots[t] % self.page
+                    wanted = max(map(abs, turned)) / most
+                    self.assertAlmostEqual(scales[0].values()[place], wanted, delta=wanted * 2.0**-10, msg=str((kind, where, t, h)))
+                self.assertEqual(output, attn_mlir.decode(query, *pools, table, lengths, **both).values())
+                outputs.append(output)
+            for output in outputs[1:]:  # a byte may be the next one
+                self.assertLess(max(abs(x - y) for x, y in zip(output, outputs[0])), 0.05)
+
     def test_every_byte(self):
         """Of one key the output is its value, exactly, NaN and infinities too, and the score of a one-hot query an element of it."""
         dim = 256
@@ -235,10 +264,9 @@ class Cache8(unittest.TestCase):
         pool_of_scales, wide = HostArray.of("f32", (12, self.key_heads, self.page), [1.0] * 24 * self.page), normal("f16", 4, self.key_heads, 1, self.dim)
         slots, other_pages = HostArray.of("i32", (4, 1), [-1] * 4), HostArray.of("f32", (11, self.key_heads, self.page), [1.0] * 22 * self.page)
         new, heads = (wide, normal("f16", 4, self.key_heads, 1, self.value_dim)), HostArray.of("i32", (4,), [0] * 4)
-        paged, tables = (query, *pools, table, lengths), HostArray.of("f32", (1, self.dim // 2), [1.0] * (self.dim // 2))
+        paged = (query, *pools, table, lengths)
         wrong += (
             (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, k_new=new[0], v_new=new[1], slots=slots), r"v_scale: expected f32 of shape \[12, 2, 5\] for slots of rank 2, got f32 of \[1\]"),
-            (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, v_scale=pool_of_scales, k_new=new[0], v_new=new[1], slots=slots, rotary=(tables, tables)), "expected no rotary with wider new rows that get scales of their own"),
             (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, v_scale=other_pages), r"value_descale: expected f32 of \(1,\), \(4, 2\) or \(12, 2, 5\), got f32 of \(11, 2, 5\)"),
             (lambda: attn_mlir.decode(*paged, k_scale=pool_of_scales, head_map=heads), f"expected no head_map {per_token}, got one"),
             (lambda: attn_mlir.attention(query, query, query, descale=(tokens, tokens)), f"i8 beside a query of more bits {per_token}, got f16 and f16"),

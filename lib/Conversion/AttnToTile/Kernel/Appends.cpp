@@ -61,12 +61,6 @@ static LogicalResult writeInPlace(AppendOp append) {
         return append.emitOpError()
                << "expected f16, bf16 or f32 rows and pools on a GPU, got "
                << element;
-    // Its columns would be changed twice, for the largest and to be stored.
-    if (!append.getScales().empty() && getOnlyRowChain(rows))
-      return append.emitOpError()
-             << "expected rows that nothing changes before with scales on a "
-                "GPU, got those of '"
-             << rows.getDefiningOp()->getName() << "'";
   }
   return success();
 }

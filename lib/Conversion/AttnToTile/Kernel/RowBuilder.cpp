@@ -6,6 +6,7 @@
 
 #include "Kernel/RowBuilder.h"
 
+#include "Kernel/Fragments.h"
 #include "Kernel/KernelScope.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -139,6 +140,13 @@ void RowBuilder::load(Row &row, llvm::function_ref<Value(Value)> read) {
   }
 }
 
+Value RowBuilder::round(Value number) {
+  Type element = type.getElementType();
+  if (element.isF32())
+    return number;
+  return arith::TruncFOp::create(builder, loc, element, number);
+}
+
 void RowBuilder::store(Row &row, llvm::function_ref<void(Value, Value)> write) {
   for (auto [some, registers] : llvm::zip_equal(columns, row.registers))
     for (auto [number, value] : llvm::enumerate(registers)) {
@@ -147,11 +155,7 @@ void RowBuilder::store(Row &row, llvm::function_ref<void(Value, Value)> write) {
       if (isThere)
         builder.setInsertionPointToStart(
             scf::IfOp::create(builder, loc, isThere).thenBlock());
-      Value element = value;
-      if (!type.getElementType().isF32())
-        element = arith::TruncFOp::create(builder, loc, type.getElementType(),
-                                          element);
-      write(getColumn(some.first, some.stride, member), element);
+      write(getColumn(some.first, some.stride, member), round(value));
     }
 }
 
@@ -252,7 +256,18 @@ void RowBuilder::widen(Row &row, DequantizeOp op) {
       value = create<arith::MulFOp>(value, descale);
 }
 
-void RowBuilder::build(ArrayRef<Place> places, Read read, Write write) {
+/// Rounding keeps the order of magnitudes, so that of the largest is enough.
+Value RowBuilder::getLargest(const Row &row) {
+  Fragments fragments(builder, loc);
+  Value largest = fragments.constant(0);
+  for (ArrayRef<Value> registers : row.registers)
+    for (Value value : registers)
+      largest = create<arith::MaximumFOp>(largest, fragments.absolute(value));
+  return toF32(round(largest));
+}
+
+void RowBuilder::build(ArrayRef<Place> places, Read read, Write write,
+                       Measure measure) {
   SmallVector<Row> rows;
   for (auto [number, place] : llvm::enumerate(places)) {
     rows.push_back({place, {}});
@@ -267,8 +282,11 @@ void RowBuilder::build(ArrayRef<Place> places, Read read, Write write) {
         normalize(row, norm);
       else
         widen(row, cast<DequantizeOp>(op));
-  for (auto [number, row] : llvm::enumerate(rows))
+  for (auto [number, row] : llvm::enumerate(rows)) {
+    if (measure)
+      measure(number, getLargest(row));
     store(row, [&, number = number](Value column, Value element) {
       write(number, column, element);
     });
+  }
 }

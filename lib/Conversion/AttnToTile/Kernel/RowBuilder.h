@@ -29,14 +29,19 @@ public:
   using Read = llvm::function_ref<mlir::Value(size_t row, mlir::Value column)>;
   using Write = llvm::function_ref<void(size_t row, mlir::Value column,
                                         mlir::Value element)>;
+  /// The largest magnitude of row number `row` among the columns of the lane,
+  /// as they are written, in f32.
+  using Measure = llvm::function_ref<void(size_t row, mlir::Value largest)>;
 
   /// `values` has the kernel's views of what the chain reads beside its source;
   /// `lane` is of type index.
   RowBuilder(mlir::OpBuilder &builder, mlir::Location loc, RowChain chain,
              const mlir::IRMapping &values, mlir::Value lane);
 
-  /// Reads the rows at `places`, changes them in f32, rounds once and writes.
-  void build(llvm::ArrayRef<Place> places, Read read, Write write);
+  /// Reads the rows at `places`, changes them in f32, rounds once and writes;
+  /// before a row is written it is measured.
+  void build(llvm::ArrayRef<Place> places, Read read, Write write,
+             Measure measure = nullptr);
 
 private:
   using Value = mlir::Value;
@@ -56,6 +61,9 @@ private:
   void turn(Row &row, RotaryOp op);
   void normalize(Row &row, QkNormOp op);
   void widen(Row &row, DequantizeOp op);
+  Value getLargest(const Row &row);
+  /// To the type of the rows.
+  Value round(Value number);
   void store(Row &row,
              llvm::function_ref<void(Value column, Value element)> write);
 

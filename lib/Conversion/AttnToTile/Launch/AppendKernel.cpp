@@ -38,9 +38,9 @@ private:
   Value readElement(Value rows, Value column);
   void storeElement(Value element, Value pool, Value descale, Value column);
   Value findLargest(Value rows, int64_t columns);
-  Value storeScale(Value rows, Value pool, Value scales);
-  void copyRow(Value rows, Value pool, Value descale);
-  void changeRow(Operation *last, Value pool, Value descale);
+  Value storeScale(Value largest, Value pool, Value scales);
+  void copyRow(Value rows, Value pool, Value descale, Value scales);
+  void changeRow(Operation *last, Value pool, Value descale, Value scales);
 
   AppendOp op;
   Value lane, head;
@@ -111,8 +111,8 @@ void AppendKernelBuilder::storeElement(Value element, Value pool, Value descale,
       ValueRange{page, toI64(head), rowInPage, toI64(column)});
 }
 
-/// In all lanes. One whose columns end before the row does takes the last of
-/// all for its own.
+/// Among the columns of the lane. One whose columns end before the row does
+/// takes the last of all for its own.
 Value AppendKernelBuilder::findLargest(Value rows, int64_t columns) {
   Fragments fragments(builder, loc);
   Value largest = fragments.constant(0);
@@ -126,15 +126,15 @@ Value AppendKernelBuilder::findLargest(Value rows, int64_t columns) {
           arith::ExtFOp::create(builder, loc, builder.getF32Type(), element);
     largest = create<arith::MaximumFOp>(largest, fragments.absolute(element));
   }
-  return reduceMagnitudes(builder, loc, largest);
+  return largest;
 }
 
-/// Stores what the row is divided by, and returns it.
-Value AppendKernelBuilder::storeScale(Value rows, Value pool, Value scales) {
-  auto type = cast<tile::GlobalType>(pool.getType());
-  Value scale = buildTokenScale(builder, loc,
-                                findLargest(rows, type.getShape()[kHeadDim]),
-                                type.getElementType());
+/// Stores what the row is divided by, of the largest magnitude in each lane,
+/// and returns it.
+Value AppendKernelBuilder::storeScale(Value largest, Value pool, Value scales) {
+  Value scale = buildTokenScale(
+      builder, loc, reduceMagnitudes(builder, loc, largest),
+      cast<tile::GlobalType>(pool.getType()).getElementType());
   onlyIf(isBelow(lane, constant(1)), [&] {
     tile::InsertOp::create(builder, loc, scale, scales,
                            ValueRange{page, toI64(head), rowInPage});
@@ -142,8 +142,12 @@ Value AppendKernelBuilder::storeScale(Value rows, Value pool, Value scales) {
   return scale;
 }
 
-void AppendKernelBuilder::copyRow(Value rows, Value pool, Value descale) {
+/// `descale` or `scales`, or both, may be null.
+void AppendKernelBuilder::copyRow(Value rows, Value pool, Value descale,
+                                  Value scales) {
   int64_t columns = cast<tile::GlobalType>(pool.getType()).getShape()[kHeadDim];
+  if (scales)
+    descale = storeScale(findLargest(rows, columns), pool, scales);
   for (int64_t slice = 0; slice < columns; slice += kLanes) {
     Value column = create<arith::AddIOp>(lane, constant(slice));
     Value isThere = slice + kLanes <= columns
@@ -157,17 +161,21 @@ void AppendKernelBuilder::copyRow(Value rows, Value pool, Value descale) {
 
 /// By the chain that ends in `last`, whose results are rounded, as a tensor
 /// between would be.
-void AppendKernelBuilder::changeRow(Operation *last, Value pool,
-                                    Value descale) {
+void AppendKernelBuilder::changeRow(Operation *last, Value pool, Value descale,
+                                    Value scales) {
   RowChain chain = RowChain::get(last);
   Value rows = values.lookup(chain.source);
+  auto measure = [&](size_t, Value largest) {
+    descale = storeScale(largest, pool, scales);
+  };
   RowBuilder(builder, loc, chain, values, lane)
       .build(
           {{toI64(token.front()), toI64(head), toI64(token.back())}},
           [&](size_t, Value column) { return readElement(rows, column); },
           [&](size_t, Value column, Value element) {
             storeElement(element, pool, descale, column);
-          });
+          },
+          scales ? RowBuilder::Measure(measure) : nullptr);
 }
 
 LogicalResult AppendKernelBuilder::build(StringRef name) {
@@ -193,13 +201,11 @@ LogicalResult AppendKernelBuilder::build(StringRef name) {
       for (auto [i, pool] : llvm::enumerate(op.getPools())) {
         Value rows = op.getRows()[i], memory = values.lookup(pool);
         Value descale = readDescale(op.getDescale(i));
-        if (Value scale = op.getScale(i))
-          descale =
-              storeScale(values.lookup(rows), memory, values.lookup(scale));
+        Value scales = values.lookupOrNull(op.getScale(i));
         if (Operation *last = getOnlyRowChain(rows))
-          changeRow(last, memory, descale);
+          changeRow(last, memory, descale, scales);
         else
-          copyRow(values.lookup(rows), memory, descale);
+          copyRow(values.lookup(rows), memory, descale, scales);
       }
     });
   });
