@@ -71,6 +71,7 @@ private:
   }
 
   void checkInvariance();
+  void checkPrefix();
   void checkInstructions();
   void checkSizes();
   void checkHeadDims();
@@ -104,15 +105,43 @@ private:
 void Checker::checkInvariance() {
   if (schedule.invariance == Invariance::None)
     return;
+  std::string level(getName(schedule.invariance));
   if (target.kind == TargetKind::Cpu)
-    reject("invariance", "expected invariance=none on a CPU, got batch");
+    reject("invariance", "expected invariance=none on a CPU, got " + level);
   if (schedule.splits > 1)
-    reject("invariance", "expected split_keys in place of splits with "
-                         "invariance=batch, got splits=" +
-                             std::to_string(schedule.splits));
+    reject("invariance",
+           "expected split_keys in place of splits with invariance=" + level +
+               ", got splits=" + std::to_string(schedule.splits));
   if (schedule.kind == ScheduleKind::SmallCache)
     reject("invariance", "expected kind=large_cache or kind=split_kv with "
-                         "invariance=batch, got small_cache");
+                         "invariance=" +
+                             level + ", got small_cache");
+  if (schedule.invariance == Invariance::Prefix)
+    checkPrefix();
+}
+
+/// One instruction, exponentials by one rule and sums in one order, however
+/// many rows there are. Sums of 8-bit weights are kept as registers allow.
+void Checker::checkPrefix() {
+  if (target.kind == TargetKind::Gpu && schedule.mma != MmaFamily::MmaSync)
+    reject("invariance",
+           "expected mma=mma_sync with invariance=prefix, got mma=" +
+               std::string(getName(schedule.mma)));
+  const std::pair<const char *, int64_t> fields[] = {
+      {"rescale_threshold", schedule.rescaleThreshold},
+      {"exp2_on_fma", schedule.exp2OnFma}};
+  for (auto [name, value] : fields)
+    if (value != 0)
+      reject("invariance", std::string("expected ") + name +
+                               "=0 with invariance=prefix, got " +
+                               std::to_string(value));
+  if (schedule.clusterD > 1)
+    reject("invariance", "expected cluster_d=1 with invariance=prefix, got " +
+                             std::to_string(schedule.clusterD));
+  if (getSizeBytes(problem.elementType) < 2)
+    reject("invariance",
+           "expected inputs of at least 16 bits with invariance=prefix, got " +
+               std::string(getName(problem.elementType)));
 }
 
 void Checker::checkInstructions() {

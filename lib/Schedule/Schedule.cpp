@@ -52,7 +52,15 @@ std::string_view getName(Balance balance) {
 }
 
 std::string_view getName(Invariance invariance) {
-  return invariance == Invariance::Batch ? "batch" : "none";
+  switch (invariance) {
+  case Invariance::None:
+    return "none";
+  case Invariance::Batch:
+    return "batch";
+  case Invariance::Prefix:
+    return "prefix";
+  }
+  return "";
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,8 +145,10 @@ static constexpr Field fields[] = {
      nullptr, 0, kMostElements},
     {"spill", "scores or probabilities (small_cache)"},
     {"invariance",
-     "what else the bits of a sequence depend on: anything (none), or nothing "
-     "that is in its batch"},
+     "what else the bits of a sequence depend on: anything (none), nothing "
+     "that "
+     "is in its batch (batch), or for a row nothing but its query and the keys "
+     "that it sees (prefix)"},
 };
 
 static const Field *findField(std::string_view name) {
@@ -241,7 +251,7 @@ Status setScheduleField(Schedule &schedule, std::string_view name,
   if (name == "balance")
     return setEnum(schedule.balance, entry, {Balance::Grid, Balance::Plan});
   return setEnum(schedule.invariance, entry,
-                 {Invariance::None, Invariance::Batch});
+                 {Invariance::None, Invariance::Batch, Invariance::Prefix});
 }
 
 //===----------------------------------------------------------------------===//

@@ -203,15 +203,47 @@ static Error makeNoScheduleError(const AttentionProblem &problem,
 }
 
 //===----------------------------------------------------------------------===//
+// Invariance
+//===----------------------------------------------------------------------===//
+
+/// Keys of a split with invariance=prefix: a token of a long sequence has some
+/// CTAs of a key head, and a chunk of rows few parts to be merged.
+static constexpr int64_t kPrefixKeys = 2048;
+
+/// With invariance=prefix, what the bits of a row depend on is not ranked:
+/// where `fields` leaves it open, it follows from the head dims.
+static ScheduleOverrides fixPrefix(const AttentionProblem &problem,
+                                   ScheduleOverrides fields) {
+  Schedule values;
+  fields.apply(values);
+  if (values.invariance != Invariance::Prefix)
+    return fields;
+  auto setIfOpen = [&](const char *name, const std::string &value) {
+    if (!fields.has(name))
+      (void)fields.set(name, value);
+  };
+  // Tiles that fit in shared memory beside any number of rows.
+  bool isNarrow = std::max(problem.headDim, problem.valueDim) <= 128;
+  setIfOpen("kind", "split_kv");
+  setIfOpen("mma", "mma_sync");
+  setIfOpen("tile_n", isNarrow ? "64" : "32");
+  fields.apply(values);
+  if (values.kind == ScheduleKind::SplitKV && values.splits <= 1)
+    setIfOpen("split_keys", std::to_string(alignUp(kPrefixKeys, values.tileN)));
+  return fields;
+}
+
+//===----------------------------------------------------------------------===//
 // Entry point
 //===----------------------------------------------------------------------===//
 
 Result<Selection> selectSchedule(const AttentionProblem &problem,
                                  const TargetInfo &target,
-                                 const ScheduleOverrides &overrides,
+                                 const ScheduleOverrides &given,
                                  const SelectorOptions &options) {
   if (Status status = problem.verify(); !status)
     return Error{status.error()};
+  ScheduleOverrides overrides = fixPrefix(problem, given);
   Selection selection = judge(problem, target, overrides, options);
   if (selection.ranked.empty())
     return makeNoScheduleError(problem, target, overrides, options, selection);

@@ -369,7 +369,7 @@ std::vector<Schedule> Space::takeLargeCache() {
                     std::max<int64_t>(getCtasPerSm(problem, s, target), 1);
            });
   bool isSplit = schedules.front().kind == ScheduleKind::SplitKV;
-  if (isSplit && schedules.front().invariance == Invariance::Batch)
+  if (isSplit && schedules.front().invariance != Invariance::None)
     expand("split_keys", &Schedule::splitKeys,
            [](const Schedule &s) { return getSplitLengths(s); });
   if (isSplit)

@@ -57,7 +57,7 @@ def compile(
     that every query sees at least one key, so that finite mask values mean -inf; values at or below `mask_threshold` hide keys
     (0: at or below half of the lowest number of the score's type). Without `programmatic_launch` each kernel of a program starts after
     the end of the one before on sm_90 and later, too. With `invariance` "batch" the bits of a sequence depend on nothing else in
-    its batch. `schedule`, `strict`, `device_asserts` and `invariance` are for a GPU.
+    its batch, with "prefix" those of a row on its query and the keys that it sees. `schedule`, `strict`, `device_asserts` and `invariance` are for a GPU.
     `mask` and `score` are functions or masks of attn_mlir.mask for an AttentionProblem; the kernel keeps the arrays that they
     read. Raises CompileError with the compiler's diagnostics. What was compiled before, by any process, comes from `cache` (the
     default one is on disk: cache.py).

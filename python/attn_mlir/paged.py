@@ -23,7 +23,7 @@ from .runtime.manifest import DTYPE_BYTES
 
 
 #: What the bits of a sequence may depend on.
-INVARIANCES = ("none", "batch")
+INVARIANCES = ("none", "batch", "prefix")
 #: The types of rows that become those of pools of 8 bits.
 QUANTISED = ("f16", "bf16", "f32")
 
@@ -94,7 +94,10 @@ def decode(
       fixed_split_size, disable_split_kv: of a GPU's kernels: pages of the ranges of keys that CTAs of their own take, or no such ranges
         (FlashInfer's names). None, False: the compiler chooses a number of them.
       invariance: "batch": the bits of a sequence are the same whatever else is in its batch, how long tensors are and where pages lie,
-        on every GPU of a target. The compiler divides keys by a length, if at all. "none": its choice may depend on them.
+        on every GPU of a target. The compiler divides keys by a length, if at all. "prefix": the bits of a token depend on its query and on the keys that it
+        sees alone: they are those that it has in a prompt (`prefill`, `varlen`), however many tokens are computed at once, whatever comes behind it. By
+        mma.sync alone, over ranges of 2048 keys or fixed_split_size pages; of inputs of 16 bits or more, caches of 8 bits among them. "none": the
+        compiler's choice may depend on all.
       sink, soft_cap, scale, return_lse, result_dtype, out, target, device, allow_tf32, cache: as of `attention`.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves

@@ -44,6 +44,7 @@ def varlen(
     target: Optional[str] = None,
     device: Optional[str] = None,
     allow_tf32: bool = False,
+    invariance: str = "none",
     cache: Optional[Cache] = None,
 ) -> Any:
     """Attention of each of several sequences that lie behind each other, without padding.
@@ -60,6 +61,7 @@ def varlen(
       mask_mod, score_mod: as of `attention`: functions of b, a sequence, h, a query head, i and j, a row and a key counted from the first of their
         sequence; query_length() and key_length() of attn_mlir.mask are those of the sequence. Beside causal and window, a key is seen that all of them show.
         An array that is read at i has max_seqlen_q places, one that is read at j as many as there are rows of key, or in pages of a table's row.
+      invariance: as of `decode`; "prefix" with as many heads gives the bits of `prefill` and `decode`.
       sink, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache: as of `attention`.
 
     Returns output [rows, Hq, Dv], bf16 of an 8-bit query, or (output, lse) with lse [Hq, rows] f32 (FlashAttention's softmax_lse of varlen, natural logarithm), of
@@ -67,7 +69,7 @@ def varlen(
     """
     more = {"query_offsets": cu_seqlens_q, "key_offsets": cu_seqlens_k, **descale_arrays(descale, query, value)}
     rules = Rules(causal, window, soft_cap, scale, mask_mod, score_mod)
-    return run({"query": query, "key": key, "value": value, "sink": sink, **more}, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache)
+    return run({"query": query, "key": key, "value": value, "sink": sink, **more}, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, (None, False, invariance))
 
 
 def prefill(
@@ -108,7 +110,7 @@ def prefill(
         Pools of scales, one for each row, are not for a query of 8 bits.
       q_scale: of a query of 8 bits beside pools of its type, as k_scale. One that is None beside others is 1.
       fixed_split_size, disable_split_kv: as of `decode`.
-      invariance: as of `decode`; the bits do not depend on max_seqlen_q then.
+      invariance: as of `decode`; the bits do not depend on max_seqlen_q then, and with "prefix" a token's are those that `decode` gives it.
       cu_seqlens_q, max_seqlen_q and the others: as of `varlen`.
 
     Returns what `varlen` does.
@@ -151,7 +153,7 @@ def flash_attn_varlen_func(
     alibi_slopes: f32 [Hq] or [B, Hq]: score i, j becomes less by slope * |i + N - M - j|. block_table: [B, columns]: k and v are pages [pages, page size, Hkv, D],
     see `prefill`, with seqused_k [B] keys of each sequence, or as many as cu_seqlens_k has. With return_attn_probs (output, softmax_lse, None) are
     returned: there are no probabilities. Dropout is an error; `deterministic` is so in any case; max_seqlen_k is not needed. `options` are
-    those of `varlen` alone: target, device, out, cache, allow_tf32. With q_descale, k_descale or v_descale (FlashAttention-3), arrays [1] or [B, Hkv], inputs have 8 bits; one that is None beside others is 1.
+    those of `varlen` alone: target, device, out, cache, allow_tf32, invariance. With q_descale, k_descale or v_descale (FlashAttention-3), arrays [1] or [B, Hkv], inputs have 8 bits; one that is None beside others is 1.
     """
     if dropout_p != 0:
         raise BindingError("expected no dropout_p: it is not supported over packed sequences")
@@ -337,7 +339,7 @@ def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, ca
     fixed_split_size, disable_split_kv, invariance = splits
     flags = {"allow_tf32": allow_tf32, **flags_of_splits(page, fixed_split_size, disable_split_kv, invariance, target)}
     # Rows of a batch whose bits depend on none beside them have one kernel, however many there are.
-    is_decoding = target != "cpu" and (invariance == "batch" or room is not None and room <= MOST_ROWS_OF_DECODING)
+    is_decoding = target != "cpu" and (invariance != "none" or room is not None and room <= MOST_ROWS_OF_DECODING)
     mask, score, factor = (part.region if part else None for part in regions)
     problem = RaggedProblem(
         query.dtype, key.dtype, tuple(len(views[name].shape) for name in DESCALES if name in views), query.shape[2], value.shape[-1], room,

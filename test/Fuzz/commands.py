@@ -44,7 +44,7 @@ PLACES = ["out", "folder/out", "folder", "absent/out", "/dev/full", "/dev/null",
 TARGETS = ["sm_80", "sm_90a", "sm_86", "sm_100a", "a100", "cpu", "sm_7", "SM_80", ""]
 SCHEDULES = ["tile_m=64", "tile_m=16 tile_n=16", "kind=small_cache", "stages=3 stages=2", "tile_m=0", "warps=4 mma=wgmma", "kind=", "=", "tile_m", "x=1"]
 TARGET_FIELDS = ["smem-bytes=16384", "sm-count=1", "l2-bytes=0", "dram-gbps=1e300", "registers-per-sm=17", "x=1", "=", "smem-bytes"]
-FLAGS = {"attn-opt": ["--allow-tf32", "--deterministic", "--invariance=batch", "--device-asserts", "--assume-visible-rows", "--strict", "--time", "--canonicalize",
+FLAGS = {"attn-opt": ["--allow-tf32", "--deterministic", "--invariance=batch", "--invariance=prefix", "--device-asserts", "--assume-visible-rows", "--strict", "--time", "--canonicalize",
                       "--attn-raise", "--mlir-print-ir-after-all", "--no-such-option", "--split-input-file", "--prove-barriers", "--attn-share-attentions"],
          "attn-run": ["--verify", "--allow-tf32", "--deterministic", "--device-asserts", "--no-raise", "--raise", "--no-such-option", "--benchmark", "--serve"],
          "attn-sim": ["--list", "--check", "--keep-going", "--profile", "--stats", "--no-such-option", "--timing", "--tensor-order"],

@@ -44,7 +44,7 @@ CRASH_CODE = 70  # tools/support/CrashGuard.h
 SANITIZER_OPTIONS = "allow_user_poisoning=0:detect_leaks=0"
 
 GPUS = ["--target=sm_80", "--target=sm_90a", "--target=sm_86", "--target=sm_100a"]
-OPTIONS = ["--allow-tf32", "--deterministic", "--invariance=batch", "--device-asserts", "--assume-visible-rows", "--mask-threshold=-1e4", "--strict",
+OPTIONS = ["--allow-tf32", "--deterministic", "--invariance=batch", "--invariance=prefix", "--device-asserts", "--assume-visible-rows", "--mask-threshold=-1e4", "--strict",
            "--set-target=smem-bytes=16384", "--set-target=l2-bytes=65536", "--prove-barriers", "--bounded-waits=1000", "--bounded-waits=0",
            "--no-programmatic-launch",
            "--schedule=kind=small_cache",
@@ -121,7 +121,7 @@ TYPES = ["f16", "bf16", "f32", "f64", "tf32", "f8E4M3FN", "i1", "i8", "i32", "i6
 SCHEDULE_FIELDS = """tile_m tile_n tile_d tile_dv stages warps producer_warps rescale_threshold persistent_ctas exp2_on_fma splits split_keys
 cluster_m cluster_d chunk_rows""".split()
 SCHEDULE_CHOICES = ['kind = "small_cache"', 'kind = "split_kv"', 'mma = "wgmma"', 'mma = "mma_sync"', 'mma = "none"', 'turns = "softmax"',
-                    "fused = true", "pack_gqa = true", 'invariance = "batch"', 'balance = "plan"', "query_in_registers = false", "output_tile = true"]
+                    "fused = true", "pack_gqa = true", 'invariance = "batch"', 'invariance = "prefix"', 'balance = "plan"', "query_in_registers = false", "output_tile = true"]
 SCHEDULE_NUMBERS = ["-1", "0", "1", "2", "3", "7", "16", "32", "64", "128", "256", "1024", "2147483647", "2147483648"]
 SYMBOLS = ['@"f \u00fc"', '@"1abc"', '@""', "@f", "@attention", '@"a/b"', "@$", '@"\\00"']
 BESIDE = ["func.func private @beside(tensor<4xf32>) -> tensor<4xf32>", "module @beside { func.func @inner(%x: f32) -> f32 { return %x : f32 } }",

@@ -23,7 +23,7 @@ cluster_m cluster_d chunk_rows query_in_registers pack_gqa fused output_tile""".
 NUMBERS = [-(1 << 63), -1, 0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 64, 100, 128, 256, 1024, 4096, 65535, 65536]
 NUMBERS += [1 << 20, (1 << 20) + 1, (1 << 31) - 1, 1 << 31, 1 << 32, (1 << 63) - 1, 1 << 63]
 CHOICES = ["kind=large_cache", "kind=small_cache", "kind=split_kv", "mma=wgmma", "mma=mma_sync", "mma=none", "mma=tcgen05"]
-CHOICES += ["turns=products", "turns=softmax", "spill=scores", "query_prologue=fused", "query_prologue=kernel", "invariance=batch", "balance=plan"]
+CHOICES += ["turns=products", "turns=softmax", "spill=scores", "query_prologue=fused", "query_prologue=kernel", "invariance=batch", "invariance=prefix", "balance=plan"]
 PROBLEMS = [
     "B=2 Hq=4 Hkv=2 M=300 N=500 D=64",
     "B=1 Hq=1 Hkv=1 M=1 N=1 D=16",

@@ -58,8 +58,9 @@ enum class Balance { Grid, Plan };
 
 /// What the bits of a row may depend on. Batch: on the tensors and the lengths
 /// of its own sequence, and on sizes that are known and the same for all of
-/// them.
-enum class Invariance { None, Batch };
+/// them. Prefix: on its own query and the keys that it sees, not on the rows
+/// beside it, how many they are, or keys that it does not see.
+enum class Invariance { None, Batch, Prefix };
 
 std::string_view getName(ScheduleKind kind);
 std::string_view getName(Turns turns);

@@ -74,9 +74,10 @@ struct SelectorOptions {
 };
 
 /// Ranks the schedules for `problem` on `target` that have the fields a user
-/// has set. Fails if the problem is malformed, or if no schedule is legal; the
-/// message then names the limit that binds, and for user-set fields the nearest
-/// legal schedule.
+/// has set; with invariance=prefix among them also those that follow from the
+/// head dims: kind=split_kv mma=mma_sync, tile_n and split_keys. Fails if the
+/// problem is malformed, or if no schedule is legal; the message then names the
+/// limit that binds, and for user-set fields the nearest legal schedule.
 Result<Selection> selectSchedule(const AttentionProblem &problem,
                                  const TargetInfo &target,
                                  const ScheduleOverrides &overrides = {},

@@ -143,7 +143,7 @@ class Serving(unittest.TestCase):
             (lambda: plan(fixed_split_size=0).run(self.q[:4], self.cache), "expected fixed_split_size from 1 page on, without disable_split_kv, got 0"),
             (lambda: plan(fixed_split_size=2, disable_split_kv=True).run(self.q[:4], self.cache), "without disable_split_kv, got 2"),
             (lambda: plan(fixed_split_size=2).run(self.q[:4], self.cache), "expected no fixed_split_size, disable_split_kv and invariance for target cpu"),
-            (lambda: plan().run(self.q[:4], self.cache, invariance="prefix"), "expected invariance none or batch, got 'prefix'"),
+            (lambda: plan().run(self.q[:4], self.cache, invariance="all"), "expected invariance none or batch or prefix, got 'all'"),
             (lambda: prefill.plan(np.zeros(2, np.int32), *INTS, HEADS, KEY_HEADS, DIM, PAGE), "qo_indptr: expected 5 offsets, as indptr has, got 2"),
         ):  # fmt: skip
             with self.assertRaisesRegex(attn_mlir.BindingError, message):

@@ -182,7 +182,13 @@ LogicalResult ForwardKernelBuilder::convertNormalize(NormalizeOp op) {
   auto [output, lse] = buildNormalize(
       builder, op, ScoreUnits::get(attention.first),
       RunningState(op.getNormalization(), *state), loadSink(), *descale);
-  values.map(op.getOutput(), output);
+  Fragments fragments(builder, op.getLoc());
+  Value result = output;
+  if (attention.hasOneZero())
+    result = fragments.map(result.getType(), result, [&](ValueRange args) {
+      return fragments.add(args[0], fragments.constant(0));
+    });
+  values.map(op.getOutput(), result);
   if (op.getLse())
     values.map(op.getLse(), lse);
   return success();

@@ -131,6 +131,9 @@ struct TiledAttention {
     return std::max<int64_t>(schedule.getClusterM(), 1);
   }
   bool isSmallCache() const { return schedule.getKind() == "small_cache"; }
+  /// True if a -0 of the output becomes 0: which it is depends on how many
+  /// tiles are visited that a row does not see. The sum of splits is never -0.
+  bool hasOneZero() const { return schedule.getInvariance() == "prefix"; }
 };
 
 /// The tiled attention of a function, and the one that repairs its rows if

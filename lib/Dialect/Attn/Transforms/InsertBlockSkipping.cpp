@@ -114,8 +114,12 @@ static bool differsByHead(OnlineAttentionOp step) {
 
 /// Gives `loops` ranges of keys; false if nothing is known of them.
 static bool boundByRanges(OpBuilder &builder, UnsplitLoops loops,
-                          const KeyVisibility &visibility) {
-  int64_t tileN = getStep(loops.first()).getSchedule()->getTileN();
+                          KeyVisibility visibility) {
+  ScheduleAttr schedule = *getStep(loops.first()).getSchedule();
+  int64_t tileN = schedule.getTileN();
+  // The full tiles of several ranges are walked before the partial ones.
+  if (walksInOrder(schedule) && !visibility.isBand())
+    visibility.all.clear();
   if (visibility.isTrivial())
     return false;
   if (visibility.isBand())
@@ -169,7 +173,8 @@ static bool boundLoops(UnsplitLoops loops) {
   ScheduleAttr schedule = *step.getSchedule();
   TileGrid grid{getQueryLength(step), keys,
                 schedule.getTileM() / getTileHeads(step), schedule.getTileN()};
-  if (mostRanges > 1)
+  bool takesLists = mostRanges > 1 && !walksInOrder(schedule);
+  if (takesLists)
     tiles = findStaticTiles(step.getMaskMod(), mask, grid, mostRanges);
   if (tiles.lists) {
     IndexMath math(builder, step.getLoc());
@@ -184,7 +189,7 @@ static bool boundLoops(UnsplitLoops loops) {
     if (std::optional<KeyVisibility> visibility =
             computeRowVisibility(builder, tile, mask, mostRanges))
       return boundByRanges(builder, loops, *visibility);
-    if (mostRanges > 1 && boundByLists(builder, loops, tile))
+    if (takesLists && boundByLists(builder, loops, tile))
       return true;
   }
   return boundByRanges(builder, loops,

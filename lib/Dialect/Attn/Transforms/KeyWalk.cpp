@@ -124,6 +124,10 @@ void attn::walkParts(OpBuilder &builder, UnsplitLoops loops, OpFoldResult begin,
     loops.whole.erase();
 }
 
+bool attn::walksInOrder(ScheduleAttr schedule) {
+  return schedule.getInvariance() == "prefix";
+}
+
 //===----------------------------------------------------------------------===//
 // Bands
 //===----------------------------------------------------------------------===//
@@ -170,8 +174,8 @@ void attn::walkBand(OpBuilder &builder, UnsplitLoops loops,
   // A small_cache schedule keeps scores side by side, as their keys are; and
   // splits of split_keys are ranges of keys.
   ScheduleAttr schedule = *getStep(loops.first()).getSchedule();
-  bool isInOrder =
-      schedule.getKind() == "small_cache" || schedule.getSplitKeys() > 0;
+  bool isInOrder = schedule.getKind() == "small_cache" ||
+                   schedule.getSplitKeys() > 0 || walksInOrder(schedule);
   bool isCircle = loops.whole && bounds.fullBegin != bounds.begin && !isInOrder;
   IndexMath math(builder, loc);
   OpFoldResult end = sharesRagged ? bounds.raggedEnd : bounds.end;

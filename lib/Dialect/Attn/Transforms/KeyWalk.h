@@ -34,6 +34,10 @@ struct UnsplitLoops {
 /// The loops before `normalize`, if they have a mask and are not split yet.
 std::optional<UnsplitLoops> getUnsplitLoops(NormalizeOp normalize);
 
+/// True if the tiles of a row are to be visited in ascending order, whichever
+/// of them are full for the rows beside it: with invariance = "prefix".
+bool walksInOrder(ScheduleAttr schedule);
+
 /// Leaves a key loop without mask_mod.
 void removeMask(mlir::scf::ForOp loop);
 

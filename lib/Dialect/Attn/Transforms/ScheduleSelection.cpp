@@ -429,10 +429,10 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
 }
 
 /// True if the user wants the bits of a sequence whatever its batch.
-static bool isBatchInvariant(const ScheduleOverrides &overrides) {
+static bool isInvariant(const ScheduleOverrides &overrides) {
   Schedule values;
   overrides.apply(values);
-  return values.invariance == Invariance::Batch;
+  return values.invariance != Invariance::None;
 }
 
 FailureOr<Selection> attn::selectSchedule(AttentionOp op,
@@ -442,7 +442,7 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   ScheduleOverrides fields = mergeFields(op.getSchedule(), overrides);
   AttentionProblem problem = getProblem(op);
   TargetInfo target = given;
-  if (isBatchInvariant(fields)) {
+  if (isInvariant(fields)) {
     // Of two batches, or two devices, a schedule may be better; it is the same.
     problem = ::getProblem(op, getCommonDims(op));
     target.smCount = lookupTarget(given.base)->smCount;

@@ -87,15 +87,17 @@ static std::string explainFallback(AttentionOp op, const TargetInfo &target,
 
 /// Warns where the target has better matrix instructions, and the kernel can do
 /// without them only. What the user or the model prefers, as for few rows, is
-/// no fallback.
+/// no fallback; nor is what invariance=prefix takes.
 static void warnOfFallback(AttentionOp op, const TargetInfo &target,
                            const ScheduleOverrides &overrides,
                            const Selection &selection) {
-  std::optional<ScheduleAttr> given = op.getSchedule();
   // Of a decoded token they would use a few of their rows.
   if (readsByRow(op) && getProblem(op).getPackedRows() <= 16)
     return;
-  bool isGiven = overrides.has("mma") || (given && !given->getMma().empty());
+  ScheduleOverrides given = mergeFields(op.getSchedule(), overrides);
+  Schedule values;
+  given.apply(values);
+  bool isGiven = given.has("mma") || values.invariance == Invariance::Prefix;
   const Family &best = *getFamilies(target).front();
   if (!isGiven && best.hasRoles() && !hasKernel(selection, best))
     op.emitWarning() << "falls back from " << getName(best.facts.id)

@@ -67,7 +67,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `chunk_rows`, `spill`: rows of a chunk and what is spilled, `scores` or
       `probabilities` (`small_cache`).
     - `invariance`: with `batch`, the bits of a sequence depend on its own tensors
-      and lengths alone, and what would change that is refused; `none`.
+      and lengths alone, with `prefix` those of a row on its own query and the
+      keys that it sees, and what would change that is refused; `none`.
 
     Example:
     ```mlir

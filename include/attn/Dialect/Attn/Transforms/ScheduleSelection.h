@@ -49,9 +49,11 @@ bool repairsRows(AttentionOp op);
 
 /// The ranked schedules of `op`: those that have the fields set on the op, and
 /// otherwise those of `overrides`; of an attention that is repaired, or
-/// repairs, those that can be. With invariance=batch among the fields, they are
+/// repairs, those that can be. With an invariance among the fields, they are
 /// ranked for typical batches and lengths, and the SMs that `target` has by its
-/// name. Fails with a diagnostic at the op if none is legal.
+/// name; with invariance=prefix what the bits of a row depend on is not ranked,
+/// but follows from the head dims. Fails with a diagnostic at the op if none is
+/// legal.
 mlir::FailureOr<Selection> selectSchedule(AttentionOp op,
                                           const TargetInfo &target,
                                           const ScheduleOverrides &overrides,
