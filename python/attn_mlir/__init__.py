@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from . import mask, norms, rotary, serving
     from .functional import attention, attention_backward
     from .cache import Cache
-    from .int8 import sageattn
+    from .int8 import sageattn, sageattn_varlen
     from .kernel import Kernel, compile
     from .linear import linear_attention
     from .paged import append, decode
@@ -30,7 +30,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
     "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "linear_attention", "mask", "norms", "prefill",
-    "rotary", "sageattn", "serving", "varlen",
+    "rotary", "sageattn", "sageattn_varlen", "serving", "varlen",
 ]  # fmt: skip
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
@@ -43,6 +43,7 @@ _HOMES = {
     "flash_attn_varlen_func": "ragged",
     "prefill": "ragged",
     "sageattn": "int8",
+    "sageattn_varlen": "int8",
     "varlen": "ragged",
     "linear_attention": "linear",
     "compile": "kernel",

@@ -11,6 +11,7 @@ from .checks import check_no_gradients
 from .errors import BindingError
 from .functional import attention
 from .mask import tensor
+from .ragged import varlen
 
 #: Rows of a query, and keys, that share a scale: tiles of kernels are parts of them.
 QUERY_BLOCK, KEY_BLOCK = 128, 128
@@ -99,6 +100,69 @@ def sageattn(
     return output, lse
 
 
+def sageattn_varlen(
+    q: Any,
+    k: Any,
+    v: Any,
+    cu_seqlens_q: Any,
+    cu_seqlens_k: Any,
+    max_seqlen_q: Optional[int] = None,
+    max_seqlen_k: Optional[int] = None,
+    is_causal: bool = False,
+    sm_scale: Optional[float] = None,
+    smooth_k: bool = True,
+    *,
+    query_block: int = QUERY_BLOCK,
+    key_block: int = KEY_BLOCK,
+    **options: Any,
+) -> Any:
+    """`sageattn` of sequences that lie behind each other, by SageAttention's names.
+
+    q: [rows, Hq, D], k: [key rows, Hkv, D], v: [key rows, Hkv, Dv]; cu_seqlens_q, cu_seqlens_k: [B + 1], as of `varlen`, read on the host, as blocks of rows
+    that share a scale begin with a sequence. max_seqlen_k is not needed. `options` are those of `varlen`: window, mask_mod, target, device, cache, ...
+
+    Returns output [rows, Hq, Dv] of v's type; rows of no sequence are not written.
+    """
+    check_no_gradients(q=q, k=k, v=v)
+    for name in ("score_mod", "soft_cap", "descale", "return_lse"):
+        if options.get(name):
+            raise BindingError(f"expected no {name}, which integers have no room for, got one")
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if len(x.shape) != 3:
+            raise BindingError(f"{name}: expected [rows, H, D], got rank {len(x.shape)}")
+    scale = 1 / math.sqrt(q.shape[2]) if sm_scale is None else sm_scale
+    library = Library(k)
+    wide = library.widen(k)
+    # Of all sequences: what is the same for all keys of a head changes no output.
+    smooth = wide - wide.mean(0) if smooth_k and k.shape[0] else wide
+    query, key = quantize_packed(library.widen(q), cu_seqlens_q, query_block), quantize_packed(smooth, cu_seqlens_k, key_block)
+    group = q.shape[1] // max(k.shape[1], 1)
+    rows, keys = tensor(query.scales), tensor(key.scales)
+
+    def dequantize(s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
+        return s * (rows[b, h, i // query_block] * keys[b, h // group, j // key_block])
+
+    return varlen(query.values, key.values, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, causal=is_causal, scale=scale, score_mod=dequantize, **options)
+
+
+def quantize_packed(x: Any, offsets: Any, block: int) -> Quantized:
+    """`quantize_int8` of the sequences of x, f32 [rows, H, D]: scales are [B, H, blocks of the longest]."""
+    if not isinstance(block, int) or block < 1:
+        raise BindingError(f"expected block to be a positive number of rows, got {block!r}")
+    library = Library(x)
+    ends = [int(end) for end in offsets.tolist()]
+    sequences = list(zip(ends, ends[1:]))
+    blocks = max((-(-(end - begin) // block) for begin, end in sequences), default=0)
+    values, scales = library.round(x * 0), library.zeros((len(sequences), x.shape[1], max(blocks, 1)), x)
+    for b, (begin, end) in enumerate(sequences):
+        for number, first in enumerate(range(begin, end, block)):
+            part = x[first : min(first + block, end)]
+            scale = library.module.amax(library.module.abs(part), (0, 2)) / 127
+            scales[b, :, number] = scale
+            values[first : min(first + block, end)] = library.round(part / library.where(scale > 0, scale, 1.0)[:, None])
+    return Quantized(values, scales, block)
+
+
 class Library:
     """What NumPy and torch spell differently, of the library of an array."""
 
@@ -123,9 +187,10 @@ class Library:
 
     def stack(self, parts: list, like: Any) -> Any:
         """[B, H] of each block to [B, H, blocks]."""
-        if not parts:
-            return self.module.zeros((*like.shape[:2], 0), dtype=like.dtype, **({"device": like.device} if self.is_torch else {}))
-        return self.module.stack(parts, -1)
+        return self.module.stack(parts, -1) if parts else self.zeros((*like.shape[:2], 0), like)
+
+    def zeros(self, shape: tuple[int, ...], like: Any) -> Any:
+        return self.module.zeros(shape, dtype=like.dtype, **({"device": like.device} if self.is_torch else {}))
 
     def where(self, condition: Any, x: Any, otherwise: float) -> Any:
         return self.module.where(condition, x, self.module.ones_like(x) * otherwise)

@@ -9,7 +9,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence
 
 from .arrays import ArrayView, vector_like, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOAT8, FLOATS, Causal, Window, check_descales, check_no_gradients, check_options, check_signed
+from .checks import BESIDE_INTEGERS, BYTES, DESCALES, FLOAT8, FLOATS, Causal, Window, check_descales, check_no_gradients, check_options, check_signed, descaled_names
 from .cpu import DirectKernel
 from .errors import BindingError
 from .float8 import TokenScales, descale_arrays, pool_scales
@@ -50,8 +50,8 @@ def varlen(
     """Attention of each of several sequences that lie behind each other, without padding.
 
     Arguments:
-      query: [rows, Hq, D], f16, bf16, f32 or 8 bits (f8E4M3FN, f8E5M2); key: [key rows, Hkv, D]; value: [key rows, Hkv, Dv], of query's
-        type, or of 8 bits; Hkv divides Hq. Any strides with a contiguous head dim. No row is copied to a padded tensor.
+      query: [rows, Hq, D], f16, bf16, f32 or 8 bits (f8E4M3FN, f8E5M2; i8 of query and key beside a value of any of these); key: [key rows, Hkv, D];
+        value: [key rows, Hkv, Dv], of query's type, or of 8 bits; Hkv divides Hq. Any strides with a contiguous head dim. No row is copied to a padded tensor.
       cu_seqlens_q, cu_seqlens_k: [B + 1], i32 or i64: sequence b has the rows [cu_seqlens[b], cu_seqlens[b + 1]) (FlashInfer's qo_indptr
         and kv_indptr). A sequence may be empty. Arrays in host memory are checked.
       max_seqlen_q: as many rows as a sequence has at most, from which a GPU's grid follows; rows of a sequence past it are left out. Its
@@ -203,12 +203,13 @@ def descales_of(query: Any, q_descale: Any, *of_cache: Any) -> Optional[list[Any
 
 @dataclasses.dataclass(frozen=True)
 class RaggedProblem:
-    """What a kernel is made for. `dtype` is of the query, `cache_dtype` of key and value; `room`: rows of a sequence at most, None for all; `page`: rows of a page of keys, None for keys behind
-    each other; `types` are those of sink, offsets, table and lengths, by name; `descales` are the ranks of those of key and value, or of query, too, 1 or 2; `heads`: (Hq, Hkv) where they are fixed.
+    """What a kernel is made for. `dtype` is of the query; `room`: rows of a sequence at most, None for all; `page`: rows of a page of keys, None for keys behind
+    each other; `types` are those of sink, offsets, table and lengths, by name; `descales` are the ranks of those of what has 8 bits, 1 or 2; `heads`: (Hq, Hkv) where they are fixed.
     What the regions read are the last arguments: of the mask, the score and the factor, a prob_mod."""
 
     dtype: str
-    cache_dtype: str
+    key_dtype: str
+    value_dtype: str
     descales: tuple[int, ...]
     head_dim: int
     value_dim: int
@@ -224,7 +225,19 @@ class RaggedProblem:
 
     @property
     def result_dtype(self) -> str:
-        return "bf16" if self.dtype in FLOAT8 else self.dtype
+        # That of the weights: an integer is none.
+        own = self.value_dtype if self.dtype == "i8" else self.dtype
+        return "bf16" if own in FLOAT8 else own
+
+    @property
+    def stored(self) -> tuple[tuple[str, int, str], ...]:
+        """Name, columns and type of key and value."""
+        return ("key", self.head_dim, self.key_dtype), ("value", self.value_dim, self.value_dtype)
+
+    @property
+    def scaled(self) -> list[str]:
+        """The descales that there are."""
+        return descaled_names(self.dtype, self.key_dtype, self.value_dtype) if self.descales else []
 
     @property
     def has_table_offsets(self) -> bool:
@@ -238,9 +251,9 @@ class RaggedProblem:
         hq, hkv = self.heads or ("?", "?")
         page = [self.page] * bool(self.page)
         found = {"query": self.tensor("?", hq, self.head_dim)}
-        found.update((name, self.tensor("?", hkv, *page, dim, dtype=self.cache_dtype)) for name, dim in (("key", self.head_dim), ("value", self.value_dim)))
+        found.update((name, self.tensor("?", hkv, *page, dim, dtype=dtype)) for name, dim, dtype in self.stored)
         ranks: dict[str, tuple[Any, ...]] = {"key_table": ("?",) if self.has_table_offsets else ("?", "?"), "sink": (hq,)}
-        ranks.update((name, ("?", hkv) if rank == 2 else (1,)) for name, rank in zip(DESCALES[-len(self.descales) :], self.descales))
+        ranks.update((name, ("?", hkv) if rank == 2 else (1,)) for name, rank in zip(self.scaled, self.descales))
         found.update((name, self.tensor(*ranks.get(name, "?"), dtype=dtype)) for name, dtype in self.types)
         found.update((capture.name, capture.type) for region in (self.mask, self.score, self.factor) if region for capture in region.captures)
         return found
@@ -251,7 +264,7 @@ class RaggedProblem:
         room = "?" if self.room is None else self.room
         arguments = self.arguments()
         views = {"query": self.tensor("?", hq, room, self.head_dim)}
-        views.update((name, self.tensor("?", hkv, "?", dim, dtype=self.cache_dtype)) for name, dim in (("key", self.head_dim), ("value", self.value_dim)))
+        views.update((name, self.tensor("?", hkv, "?", dim, dtype=dtype)) for name, dim, dtype in self.stored)
         of_keys = "key_table" if self.page else "key_offsets"
         lines = []
         for name, by in (("query", "query_offsets"), ("key", of_keys), ("value", of_keys)):
@@ -267,8 +280,7 @@ class RaggedProblem:
             lengths.append(f"{name} %{name}_lengths : {offsets or arguments['key_lengths']}")
         clauses = [f"sink(%sink : {arguments['sink']})"] if "sink" in arguments else []
         if self.descales:
-            names = DESCALES[-len(self.descales) :]
-            clauses.append(f"descale({', '.join(f'%{name}' for name in names)} : {', '.join(arguments[name] for name in names)})")
+            clauses.append(f"descale({', '.join(f'%{name}' for name in self.scaled)} : {', '.join(arguments[name] for name in self.scaled)})")
         clauses.append(f"lengths({', '.join(lengths)})")
         clauses += [f"scale({float_text(self.scale)})"] if self.scale is not None else []
         regions = (("score_mod", self.score), ("mask_mod", self.mask), ("prob_mod", self.factor))
@@ -342,7 +354,7 @@ def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, ca
     is_decoding = target != "cpu" and (invariance != "none" or room is not None and room <= MOST_ROWS_OF_DECODING)
     mask, score, factor = (part.region if part else None for part in regions)
     problem = RaggedProblem(
-        query.dtype, key.dtype, tuple(len(views[name].shape) for name in DESCALES if name in views), query.shape[2], value.shape[-1], room,
+        query.dtype, key.dtype, value.dtype, tuple(len(views[name].shape) for name in DESCALES if name in views), query.shape[2], value.shape[-1], room,
         key.shape[2] if "key_table" in views else None,
         tuple((name, view.dtype) for name, view in views.items() if name not in ("query", "key", "value")),
         mask, score, factor, rules.scale, return_lse, (query.shape[1], key.shape[1]) if is_decoding else None,
@@ -398,10 +410,14 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
     for name, view, wanted in (("query", query, "[rows, heads, head dim]"), ("key", key, rows_of_keys), ("value", value, rows_of_keys)):
         if len(view.shape) != wanted.count(",") + 1:
             raise BindingError(f"{name}: expected {wanted}, got {tuple(view.shape)}")
-        if stores_bytes and name != "query":
+        if query.dtype == "i8" and name != "query":
+            allowed = ("i8",) if name == "key" else BESIDE_INTEGERS
+            if view.dtype not in allowed:
+                raise BindingError(f"{name}: expected dtype {', '.join(allowed)} beside a query of i8, got {view.dtype}")
+        elif stores_bytes and name != "query":
             if view.dtype != key.dtype:
                 raise BindingError(f"{name}: expected dtype {key.dtype}, that of key, got {view.dtype}")
-        elif view.dtype not in own or view.dtype != query.dtype:
+        elif query.dtype != "i8" and (view.dtype not in own or view.dtype != query.dtype):
             raise BindingError(f"{name}: expected one dtype of {', '.join(own)} for query, key and value, got {view.dtype}")
     if is_paged and key.shape[2] < 1:
         raise BindingError(f"key: expected a page size of 1 or more, got {key.shape[2]}")

@@ -78,6 +78,30 @@ def check_sageattn():
         assert errors[True] < 0.02 and errors[False] > 2 * errors[True], (target, errors)
 
 
+def check_packed():
+    """Sequences behind each other, an empty one among them: i8 with descales, beside values of 16 and 8 bits, and sageattn_varlen, whose blocks begin with a sequence."""
+    ends, key_ends = np.array([0, 1, 140, 140, 151], np.int32), np.array([0, 40, 190, 230, 530], np.int32)
+    q8, k8 = integers(151, 4, 64), integers(530, 2, 64)
+    q, k, v = (RNG.normal(size=(n, h, 64)).astype(np.float16) for h, n in ((4, 151), (2, 530), (2, 530)))
+    k = (k + 4 * RNG.normal(size=(1, 2, 64))).astype(np.float16)
+    dq, dk = np.array([0.015], np.float32), RNG.uniform(0.005, 0.02, (4, 2)).astype(np.float32)
+
+    def expect(q, k, b):
+        parts = (x[None, begin:end].swapaxes(1, 2) for x, (begin, end) in ((q, ends[b : b + 2]), (k, key_ends[b : b + 2]), (v, key_ends[b : b + 2])))
+        return attend(*parts, 0.125, causal=True)[0][0].swapaxes(0, 1)
+
+    for target, device in DEVICES:
+        where = {"target": target, "device": device}
+        exact = attn_mlir.varlen(q8, k8, v, ends, key_ends, 139, descale=(dq, dk), causal=True, **where)
+        sage, rough = (attn_mlir.sageattn_varlen(q, k, v, ends, key_ends, 139, 300, is_causal=True, smooth_k=smooth, **where) for smooth in (True, False))
+        assert exact.dtype == sage.dtype == np.float16
+        for b in (0, 1, 3):
+            rows = slice(*ends[b : b + 2])
+            assert error(exact[rows], expect(0.015 * q8, k8 * dk[b, :, None], b)) < 1e-3, (target, b)
+            assert error(sage[rows], expect(q, k, b)) < 0.03, (target, b, error(sage[rows], expect(q, k, b)))
+        assert error(rough[1:140], expect(q, k, 1)) > 2 * error(sage[1:140], expect(q, k, 1)), target
+
+
 def check_layouts():
     q, k, v = (RNG.normal(size=(2, 70, h, 64)).astype(np.float32) for h in (4, 2, 2))
     nhd = attn_mlir.sageattn(q, k, v, tensor_layout="NHD", query_block=32, key_block=16)
@@ -130,6 +154,11 @@ def check_errors():
         (lambda: attn_mlir.sageattn(x, x, x, key_block=0), "expected block to be a positive number of rows, got 0"),
         (lambda: attn_mlir.sageattn(q, k, v), "x: expected f16, bf16 or f32 of [B, H, N, D], got i8 of rank 4"),
         (lambda: attn_mlir.sageattn(x[0], x, x), "q: expected [B, H, N, D], got rank 3"),
+        (lambda: attn_mlir.sageattn_varlen(x[0], x, x[0], one, one), "k: expected [rows, H, D], got rank 4"),
+        (lambda: attn_mlir.sageattn_varlen(x[0], x[0], x[0], one, one, return_lse=True), "expected no return_lse, which integers have no room for, got one"),
+        (lambda: attn_mlir.sageattn_varlen(x[0], x[0], x[0], one, one, query_block=0), "expected block to be a positive number of rows, got 0"),
+        (lambda: attn_mlir.varlen(q[0], x[0], x[0], one, one), "key: expected dtype i8 beside a query of i8, got f16"),
+        (lambda: attn_mlir.varlen(q[0], q[0], q[0], one, one), "value: expected dtype f8E4M3FN, f8E5M2, f16, bf16, f32 beside a query of i8, got i8"),
     ]
     for call, message in cases:
         try:
@@ -140,7 +169,7 @@ def check_errors():
             raise AssertionError(f"no error: {message}")
 
 
-CHECKS = (check_descales, check_exact, check_sageattn, check_layouts, check_quantize, check_errors)
+CHECKS = (check_descales, check_exact, check_sageattn, check_packed, check_layouts, check_quantize, check_errors)
 for check in (check_torch,) if sys.argv[1:] == ["torch"] else CHECKS:
     check()
 print("PASS")
