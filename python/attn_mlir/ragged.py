@@ -17,7 +17,9 @@ from .functional import MOST_ROWS_OF_DECODING, default_target, keys_of_pool, mak
 from .kernel import Kernel, compile
 from .mask import key_length, query_length, soft_cap, tensor
 from .mask.tracing import ROW, Traced
-from .paged import cache_scales, check_offsets, check_table, flags_of_splits, table_arrays
+from .paged import (
+    append_on_host, append_scales, cache_scales, check_new_rows, check_offsets, check_table, flags_of_splits, quantises, table_arrays,
+)  # fmt: skip
 from .problem import Region, float_text, in_f64
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
@@ -81,6 +83,9 @@ def prefill(
     cu_seqlens_q: Any,
     max_seqlen_q: Optional[int] = None,
     *,
+    k_new: Any = None,
+    v_new: Any = None,
+    slots: Any = None,
     causal: Causal = True,
     window: Window = None,
     q_scale: Any = None,
@@ -105,7 +110,9 @@ def prefill(
     and decoded tokens beside them.
 
     Arguments:
-      query: [rows, Hq, D]: the last rows of each sequence, whose keys and values the cache has already (`append`).
+      query: [rows, Hq, D]: the last rows of each sequence, whose keys and values the cache has (`append`), or gets before.
+      k_new, v_new, slots: new rows [tokens, Hkv, D or Dv] with slots [tokens], as a rule those of query, that `append` writes to the pools first, as of `decode`: on a
+        GPU by a kernel of the same launch.
       k_pool, v_pool, k_scale, v_scale, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
         Pools of scales, one for each row, are not for a query of 8 bits.
       q_scale: of a query of 8 bits beside pools of its type, as k_scale. One that is None beside others is 1.
@@ -120,9 +127,25 @@ def prefill(
     scales = cache_scales(query, k_scale, v_scale, q_scale)
     tokens = pool_scales(query, sequences_of(cu_seqlens_q), k_pool, table, lengths, scales) if q_scale is None else None
     more = {"query_offsets": cu_seqlens_q, **table_arrays(table), "key_lengths": lengths, **({} if tokens else scales)}
+    target = target or default_target(view_of(query, "query"), device)
+    row_scales: tuple[Any, ...] = ()
+    if any(array is not None for array in (k_new, v_new, slots)):
+        rows = check_new_rows(k_new, v_new, slots, k_pool, v_pool)
+        if len(view_of(slots, "slots").shape) != 1:
+            raise BindingError(f"slots: expected [tokens], as packed rows have them, got {tuple(view_of(slots, 'slots').shape)}")
+        is_narrowed = quantises(k_new, v_new, k_pool, v_pool)
+        quantising = append_scales(query, k_scale, v_scale, {**rows, "k_pool": k_pool}) if is_narrowed else {}
+        if target == "cpu":  # a kernel for the CPU would give copies of the pools back
+            append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, quantising)
+        elif tokens:
+            row_scales = tuple(quantising.values())
+            more.update(rows)
+        else:
+            more.update({**rows, **quantising})
     rules = Rules(causal, window, soft_cap, scale, mask_mod, score_mod, tokens)
     splits = (fixed_split_size, disable_split_kv, invariance)
-    return run({"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits)
+    arrays = {"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}
+    return run(arrays, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits, row_scales)
 
 
 def flash_attn_varlen_func(
@@ -205,7 +228,8 @@ def descales_of(query: Any, q_descale: Any, *of_cache: Any) -> Optional[list[Any
 class RaggedProblem:
     """What a kernel is made for. `dtype` is of the query; `room`: rows of a sequence at most, None for all; `page`: rows of a page of keys, None for keys behind
     each other; `types` are those of sink, offsets, table and lengths, by name; `descales` are the ranks of those of what has 8 bits, 1 or 2; `heads`: (Hq, Hkv) where they are fixed.
-    What the regions read are the last arguments: of the mask, the score and the factor, a prob_mod."""
+    What the regions read are the last arguments: of the mask, the score and the factor, a prob_mod. `new` is the type of rows that are appended first, from arguments k_new, v_new and slots;
+    `row_scales` the names of those of score and factor that are pools of scales to which those of wider new rows are written."""
 
     dtype: str
     key_dtype: str
@@ -222,6 +246,8 @@ class RaggedProblem:
     scale: Optional[float]
     lse: bool
     heads: Optional[tuple[int, int]]
+    new: Optional[str] = None
+    row_scales: tuple[str, ...] = ()
 
     @property
     def result_dtype(self) -> str:
@@ -254,6 +280,7 @@ class RaggedProblem:
         found.update((name, self.tensor("?", hkv, *page, dim, dtype=dtype)) for name, dim, dtype in self.stored)
         ranks: dict[str, tuple[Any, ...]] = {"key_table": ("?",) if self.has_table_offsets else ("?", "?"), "sink": (hq,)}
         ranks.update((name, ("?", hkv) if rank == 2 else (1,)) for name, rank in zip(self.scaled, self.descales))
+        ranks.update(k_new=("?", hkv, self.head_dim), v_new=("?", hkv, self.value_dim))
         found.update((name, self.tensor(*ranks.get(name, "?"), dtype=dtype)) for name, dtype in self.types)
         found.update((capture.name, capture.type) for region in (self.mask, self.score, self.factor) if region for capture in region.captures)
         return found
@@ -266,12 +293,12 @@ class RaggedProblem:
         views = {"query": self.tensor("?", hq, room, self.head_dim)}
         views.update((name, self.tensor("?", hkv, "?", dim, dtype=dtype)) for name, dim, dtype in self.stored)
         of_keys = "key_table" if self.page else "key_offsets"
-        lines = []
+        lines, written = self.append_lines(arguments)
         for name, by in (("query", "query_offsets"), ("key", of_keys), ("value", of_keys)):
             op = "paged" if by == "key_table" else "ragged"
             places = [by, f"{by}_offsets"] if op == "paged" and self.has_table_offsets else [by]
             operands, types = (", ".join(parts) for parts in zip(*((f"%{place}", arguments[place]) for place in places)))
-            lines.append(f"%{name}_rows = attn.{op} %{name}[{operands}] : {arguments[name]}[{types}] -> {views[name]}")
+            lines.append(f"%{name}_rows = attn.{op} {written.get(name, '%' + name)}[{operands}] : {arguments[name]}[{types}] -> {views[name]}")
         lengths = []
         for name in ("key", "query"):
             offsets = arguments.get(f"{name}_offsets")
@@ -284,7 +311,7 @@ class RaggedProblem:
         clauses.append(f"lengths({', '.join(lengths)})")
         clauses += [f"scale({float_text(self.scale)})"] if self.scale is not None else []
         regions = (("score_mod", self.score), ("mask_mod", self.mask), ("prob_mod", self.factor))
-        clauses += [f"{name} {in_f64(region.text) if self.dtype == 'f64' else region.text}" for name, region in regions if region]
+        clauses += [f"{name} {self.text_of(region, written)}" for name, region in regions if region]
         statistic = "f64" if self.dtype == "f64" else "f32"
         own = self.result_dtype
         results = {"output": (self.tensor("?", hq, room, self.value_dim, dtype=own), self.tensor("?", hq, self.value_dim, dtype=own), ("rows", "heads"))}
@@ -298,11 +325,32 @@ class RaggedProblem:
             dynamic = [f"%{size}" for size in sizes if size == "rows" or self.heads is None]
             lines.append(f"%{name}_empty = tensor.empty({', '.join(dynamic)}) : {packed}")
             lines.append(f"%{name}_packed = attn.pack %{name}[%query_offsets] into %{name}_empty : {batches}[{arguments['query_offsets']}] into {packed}")
-        types = ", ".join(packed for _, packed, _ in results.values())
-        lines.append(f"return {', '.join(f'%{name}_packed' for name in results)} : {types}")
+        types = ", ".join([packed for _, packed, _ in results.values()] + [arguments[name] for name in written])
+        lines.append(f"return {', '.join([*(f'%{name}_packed' for name in results), *written.values()])} : {types}")
         parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
         body = "".join(f"  {line}\n" for line in lines)
         return f"func.func @ragged({parameters}) -> ({types}) {{\n{body}}}\n"
+
+    def append_lines(self, arguments: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+        """Lines that append to the pools, and what these and pools of scales are after it, by the names of arguments."""
+        if self.new is None:
+            return [], {}
+        names = ["key", "value", *self.row_scales]
+        clause = ""
+        if self.new != self.key_dtype and self.key_dtype in BYTES:
+            kind, scales = ("scales", self.row_scales) if self.row_scales else ("descale", DESCALES[1:])
+            clause = f" {kind}({', '.join(f'%{name}' for name in scales)} : {', '.join(arguments[name] for name in scales)})"
+        rows, pools = (", ".join(arguments[name] for name in pair) for pair in (("k_new", "v_new"), ("key", "value")))
+        results = ", ".join(f"%{name}_written" for name in names)
+        line = f"{results} = attn.append %k_new, %v_new into %key, %value slots(%slots : {arguments['slots']}){clause} : {rows} into {pools}"
+        return [line], {name: f"%{name}_written" for name in names}
+
+    def text_of(self, region: Region, written: Mapping[str, str]) -> str:
+        """A region, which reads pools of scales as they are after the append."""
+        text = region.text
+        for name in self.row_scales:
+            text = text.replace(f"%{name}[", f"{written[name]}[")
+        return in_f64(text) if self.dtype == "f64" else text
 
 
 class Rules(NamedTuple):
@@ -330,8 +378,8 @@ def sequences_of(offsets: Any) -> int:
     return max(view_of(offsets, "cu_seqlens_q").shape[0] - 1, 0)
 
 
-def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, cache, splits=(None, False, "none")) -> Any:
-    """Of arrays by the names of a RaggedProblem's arguments, in their order; `splits` as of flags_of_splits."""
+def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, cache, splits=(None, False, "none"), row_scales=()) -> Any:
+    """Of arrays by the names of a RaggedProblem's arguments, in their order; `splits` as of flags_of_splits, `row_scales` pools of scales that an append writes."""
     check_no_gradients(query=arrays["query"], key=arrays["key"], value=arrays["value"], sink=arrays["sink"])
     check_signed(**{name: arrays[name] for name in ("query", "key", "value")})
     arrays = {name: array for name, array in arrays.items() if array is not None or name in ("query", "key", "value")}
@@ -358,6 +406,8 @@ def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, ca
         key.shape[2] if "key_table" in views else None,
         tuple((name, view.dtype) for name, view in views.items() if name not in ("query", "key", "value")),
         mask, score, factor, rules.scale, return_lse, (query.shape[1], key.shape[1]) if is_decoding else None,
+        views["k_new"].dtype if "k_new" in views else None,
+        tuple(part.name_of(array) for part, array in zip(regions[1:], row_scales) if part),
     )  # fmt: skip
     kernel = compiled(problem, target, all(part.reads_are_checked for part in reads), tuple(flags.items()), cache)
     captures = [array for part in reads for array in part.arrays]

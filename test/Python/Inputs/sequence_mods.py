@@ -155,6 +155,34 @@ class Mods(unittest.TestCase):
         with self.assertRaisesRegex(attn_mlir.BindingError, r"value_descale: expected f32 of \(1,\), \(4, 2\) or \(13, 2, 16\), got f32 of \(13, 2, 15\)"):
             attn_mlir.prefill(self.q, *pools, table, lengths, OFFSETS, 39, k_scale=scales[0], v_scale=np.ascontiguousarray(scales[1][..., 1:]))
 
+    def test_new_rows(self):
+        """The rows of chunks appended in the launch of their attention give the bits of an append before: of 16 bits, quantised by a number, by scales of their own."""
+        keys, values, table = self.paged(poison=0)
+        lengths = np.asarray(KEYS, np.int32)
+        # The last rows of each sequence, but for one that is skipped.
+        places = [(b, KEYS[b] - ROWS[b] + i) for b in range(4) for i in range(ROWS[b])]
+        slots = np.asarray([table[b, j // PAGE] * PAGE + j % PAGE for b, j in places], np.int64)
+        slots[5] = -1
+        new = [np.stack([rows[KEY_OFFSETS[b] + j] for b, j in places]) for rows in (self.keys, self.values)]
+        of_rows = np.full((len(keys), KEY_HEADS, PAGE), 0.5, np.float32)
+        for dtype, scales in ((np.float16, None), (np.int8, (0.02, 0.02)), (np.int8, (of_rows, of_rows))):
+            for where in DEVICES:
+                results = []
+                for is_together in (False, True):
+                    pools = [np.zeros(keys.shape, dtype) for _ in range(2)]
+                    own = {} if scales is None else dict(zip(("k_scale", "v_scale"), (s.copy() if isinstance(s, np.ndarray) else s for s in scales)))
+                    rows = {"k_new": new[0], "v_new": new[1], "slots": slots}
+                    if not is_together:
+                        attn_mlir.append(*new, *pools, slots, **own, **where)
+                    output = attn_mlir.prefill(self.q, *pools, table, lengths, OFFSETS, 39, **own, **(rows if is_together else {}), **where)
+                    results.append([output, *pools, *(s for s in own.values() if isinstance(s, np.ndarray))])
+                for apart, together in zip(*results):
+                    self.assertTrue(np.array_equal(apart, together), (dtype, where))
+                self.assertTrue(results[0][0].any())
+        with self.assertRaisesRegex(attn_mlir.BindingError, r"slots: expected \[tokens\], as packed rows have them, got \(1, 47\)"):
+            both = (rows[None].swapaxes(1, 2) for rows in new)
+            attn_mlir.prefill(self.q, keys, values, table, lengths, OFFSETS, 39, **dict(zip(("k_new", "v_new"), both)), slots=slots[None])
+
     def test_slopes_and_pages_by_flash_attention(self):
         """alibi_slopes beside a cap, of heads and of batches; block_table with seqused_k, and with cu_seqlens_k alone."""
         keys, values, table = self.paged()
