@@ -89,9 +89,11 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Ranges that the kernels of a schedule can walk: more cost more to find the
-/// next tile than they are likely to skip.
+/// next tile than they are likely to skip. Of several the full tiles are walked
+/// first, and splits are parts of what is walked, not of the keys.
 static unsigned getMostRanges(ScheduleAttr schedule) {
-  return schedule.getKind() == "small_cache" ? 1 : 4;
+  bool isBand = schedule.getKind() == "small_cache" || walksInOrder(schedule);
+  return isBand ? 1 : 4;
 }
 
 /// Query heads of a tile: 1, or those of a group.
@@ -114,12 +116,8 @@ static bool differsByHead(OnlineAttentionOp step) {
 
 /// Gives `loops` ranges of keys; false if nothing is known of them.
 static bool boundByRanges(OpBuilder &builder, UnsplitLoops loops,
-                          KeyVisibility visibility) {
-  ScheduleAttr schedule = *getStep(loops.first()).getSchedule();
-  int64_t tileN = schedule.getTileN();
-  // The full tiles of several ranges are walked before the partial ones.
-  if (walksInOrder(schedule) && !visibility.isBand())
-    visibility.all.clear();
+                          const KeyVisibility &visibility) {
+  int64_t tileN = getStep(loops.first()).getSchedule()->getTileN();
   if (visibility.isTrivial())
     return false;
   if (visibility.isBand())
@@ -173,8 +171,7 @@ static bool boundLoops(UnsplitLoops loops) {
   ScheduleAttr schedule = *step.getSchedule();
   TileGrid grid{getQueryLength(step), keys,
                 schedule.getTileM() / getTileHeads(step), schedule.getTileN()};
-  bool takesLists = mostRanges > 1 && !walksInOrder(schedule);
-  if (takesLists)
+  if (mostRanges > 1)
     tiles = findStaticTiles(step.getMaskMod(), mask, grid, mostRanges);
   if (tiles.lists) {
     IndexMath math(builder, step.getLoc());
@@ -189,7 +186,7 @@ static bool boundLoops(UnsplitLoops loops) {
     if (std::optional<KeyVisibility> visibility =
             computeRowVisibility(builder, tile, mask, mostRanges))
       return boundByRanges(builder, loops, *visibility);
-    if (takesLists && boundByLists(builder, loops, tile))
+    if (mostRanges > 1 && boundByLists(builder, loops, tile))
       return true;
   }
   return boundByRanges(builder, loops,
