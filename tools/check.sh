@@ -94,6 +94,9 @@ if [ -n "$long" ]; then
   search "schedules of any numbers" schedules.py --cases 20000
   search "random attention" differential.py --cases 1000
   search "random gradients" differential.py --gradients --cases 300
+  # In Python's own process, which sanitizers do not watch.
+  check "bits of random tokens and prompts" env PATH="$build/bin:$PATH" PYTHONPATH="$root/python" \
+    "$build/python/bin/python" test/Python/Inputs/prefix_random.py "$seed" 500
   check "weakened synchronisation" env PATH="$build/bin:$PATH" python3 \
     test/Simulator/Inputs/sync-mutants.py
   check "masks of large scores" env PATH="$build/bin:$PATH" python3 \

@@ -391,7 +391,7 @@ def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, ca
     reads = [part for part in regions if part]
     sizes = views["query_offsets"].shape[0] - 1, query.shape[1], max_rows or query.shape[0], number_of_keys(views) if "key_table" in views else key.shape[0]
     for part in reads:
-        part.check_reads(sizes)
+        part.check_reads(sizes, longest_of(views["query_offsets"]))
     # An array that is read at i has as many elements as a sequence has rows, and need not have more.
     is_read_at_rows = any(need.position == ROW for part in reads for need in part.needs)
     room = max_rows if max_rows is None or is_read_at_rows else 1 << (max_rows - 1).bit_length()
@@ -417,6 +417,12 @@ def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, ca
     for view, content in kept:
         view.write(content)
     return results
+
+
+def longest_of(offsets: ArrayView) -> int:
+    """Rows of the longest sequence, by offsets in host memory; 0 of others, which nobody looks at."""
+    entries = offsets.to_host().values() if offsets.device == "cpu" else []
+    return max((int(end - begin) for begin, end in zip(entries, entries[1:])), default=0)
 
 
 def rows_of_no_sequence(out: Any, offsets: ArrayView) -> list[tuple[ArrayView, HostArray]]:

@@ -76,7 +76,7 @@ def tree_bits(bits: Any, offsets: Any = None) -> Mask:
 
 def tree(parents: Sequence[int]) -> Mask:
     """The same of a tree that all sequences have and that does not change: the parent of each of the M tokens, a token before it, or -1 of one that follows
-    the keys before them. A token sees itself, its parent, and what that sees."""
+    the keys before them. A token sees itself, its parent, and what that sees. Fewer queries than tokens are the first ones; more are an error."""
     seen: list[int] = []
     for number, parent in enumerate(parents):
         if not -1 <= parent < number:
@@ -95,6 +95,9 @@ def tree(parents: Sequence[int]) -> Mask:
         return found
 
     def sees(b, h, i, j):
+        tracer = Tracer.get()
+        tracer.most_rows = min(tracer.most_rows or len(seen), len(seen))
+
         def read(word):
             found = word_of(i, 0)
             for number in range(1, words):

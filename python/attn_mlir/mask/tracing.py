@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import Any, Callable, NoReturn, Sequence, Union
+from typing import Any, Callable, NoReturn, Optional, Sequence, Union
 
 from ..arrays import find_numpy, type_of, view_by_numpy, view_of
 from ..errors import BindingError
@@ -58,24 +58,26 @@ class Traced:
         self.needs: list[Need] = []
         self.bounds: list[Bound] = []
         self.lists: list[Lists] = []
+        self.most_rows: Optional[int] = None
         self.text, self.tensors = (named, []) if named else self.trace()
 
     @classmethod
     def from_record(cls, record: str, arrays: Sequence[Any]) -> "Traced":
         """What gave `record`, reading other arrays of the same types."""
-        text, dims, needs, bounds, lists = json.loads(record)
+        text, dims, needs, bounds, lists, most_rows = json.loads(record)
         result = cls(without_function, text)
         result.is_temporary = True
         result.tensors = [Recorded(array, tuple(d)) for array, d in zip(arrays, dims)]
         result.needs = [Need(*need) for need in needs]
         result.bounds = [Bound(*bound) for bound in bounds]
         result.lists = [Lists(*numbers) for numbers in lists]
+        result.most_rows = most_rows
         return result
 
     @property
     def record(self) -> str:
         """The region, and the dimensions of what it reads and what is known of the reads, as text."""
-        return json.dumps([self.text, [t.dims for t in self.tensors], self.needs, self.bounds, self.lists])
+        return json.dumps([self.text, [t.dims for t in self.tensors], self.needs, self.bounds, self.lists, self.most_rows])
 
     @property
     def reads_are_checked(self) -> bool:
@@ -106,8 +108,12 @@ class Traced:
             if (used[..., 1:] & (indices[..., 1:] <= indices[..., :-1])).any():
                 raise BindingError(f"{expected} blocks in ascending order, got others")
 
-    def check_reads(self, sizes: Sequence[int]):
-        """Raises a BindingError where an array has no element for some batch, head or position; sizes are B, Hq, M, N."""
+    def check_reads(self, sizes: Sequence[int], rows: Optional[int] = None):
+        """Raises a BindingError where an array has no element for some batch, head or position, or there are more rows than this is for; sizes are B, Hq, M, N.
+        `rows`: those of a sequence, where M is what these may be."""
+        got = sizes[2] if rows is None else rows
+        if self.most_rows is not None and got > self.most_rows:
+            raise BindingError(f"expected at most {self.most_rows} query rows, which the {self.kind} is for, got {got}")
         sizes = (*sizes, *self.whole)
         for need in self.needs:
             got = type_of(self.tensors[need.capture].array)[1][need.dim]
@@ -141,6 +147,7 @@ class Traced:
         body = "\n".join([*tracer.lines, f"{tracer.indent}attn.yield {result.name} : {self.result}"])
         self.needs, self.bounds = list(dict.fromkeys(tracer.needs)), list(dict.fromkeys(tracer.bounds))
         self.lists = list(dict.fromkeys(tracer.lists))
+        self.most_rows = tracer.most_rows
         return f"({head}) {{\n{body}\n    }}", tracer.tensors
 
     @property

@@ -74,6 +74,7 @@ def arrays():
     names.update((name, normal("bf16", 20, 2, 64)) for name in ("queries", "keys", "values"))
     names.update((name, HostArray.of("i32", (2,), [0, 20])) for name in ("cu_seqlens_q", "cu_seqlens_k"))
     names["max_seqlen_q"] = 20
+    names["guesses"] = normal("bf16", 1, 2, 4, 64)
     names["bits"] = HostArray.of("i32", (20,), [(2 << i) - 1 for i in range(20)])
     names["heads"] = names["value_heads"] = HostArray.of("i32", (2,), [1, 0])
     names["gate"] = normal("f32", 1, 2, 20, 64)
