@@ -14,6 +14,7 @@ hundred runs. A failing case is kept beside the message, which has the command.
 
 import argparse
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -320,6 +321,12 @@ def rounds_weights(output):
     return all(row[2] == row[3] == "inf" or float(row[5]) < 2**-11 for row in find_failed(output))
 
 
+def rounds_to_bytes(output):
+    """True if all results that fail are as near as weights of 8 bits let outputs be (docs/Rationale/Float8.md): of few keys, or scores that hardly differ, the roundings of
+    all weights have one sign, unfused as in a kernel, and that of the unfused may be small by chance. Or there are overflows as above."""
+    return all(row[2] == row[3] == "inf" or (not row[1].endswith("xf32") and float(row[5]) < 3e-2) for row in find_failed(output))
+
+
 def is_inexact(output):
     """True if all results that fail are gradients that are as right as a backward's reading of a rounded output leaves them, or overflow, as they do unfused."""
     return all(is_near(*row[1:4], float(row[5]), float(row[7])) for row in find_failed(output))
@@ -379,7 +386,8 @@ def run_case(seed, case, devices, gradients=False):
                 continue
             if result.returncode == 0:
                 continue
-            is_miss = is_inexact if gradients else rounds_weights if "attn.sum" in text else overflows
+            has_bytes = re.search(r"\n      : tensor<[^>]*x(i8|f8E\w+)>", text) and "xf8E" in text
+            is_miss = is_inexact if gradients else rounds_weights if "attn.sum" in text else rounds_to_bytes if has_bytes else overflows
             if result.returncode == 1 and "verify: FAIL" in result.stdout and is_miss(result.stdout):
                 inexact += 1
                 continue
