@@ -69,8 +69,19 @@ double getLargest(const Tensor &tensor) {
   return largest;
 }
 
+/// ||r||_F of the finite elements, each of a magnitude of at least `least`.
+static double getNorm(const Tensor &tensor, double least) {
+  double squares = 0;
+  for (double value : tensor.getValues())
+    if (std::isfinite(value)) {
+      double magnitude = std::max(std::fabs(value), least);
+      squares += magnitude * magnitude;
+    }
+  return std::sqrt(squares);
+}
+
 ErrorBound getErrorBound(const Tensor &yardstick, const Tensor &oracle,
-                         double others) {
+                         double others, bool isLogarithm) {
   ErrorStats stats = measureError(yardstick, oracle);
   double largest = getLargest(oracle);
   double roundoff =
@@ -80,6 +91,11 @@ ErrorBound getErrorBound(const Tensor &yardstick, const Tensor &oracle,
   ErrorBound bound = {
       2 * std::max(finiteOrZero(stats.maxAbs), roundoff * largest),
       2 * std::max(finiteOrZero(stats.relNorm), roundoff)};
+  if (double norm = getNorm(oracle, 1); isLogarithm && norm > 0) {
+    bound.maxAbs = std::max(bound.maxAbs, 2 * roundoff);
+    bound.relNorm =
+        std::max(bound.relNorm, 2 * roundoff * norm / getNorm(oracle, 0));
+  }
   if (largest == 0 && others > 0)
     bound = {std::max(bound.maxAbs, std::ldexp(others, -17)),
              std::numeric_limits<double>::infinity()};

@@ -192,8 +192,6 @@ def write_case(rng, folder, gradients=False):
         probability = write_prob_factor(rng, prob) if is_factor else write_prob_mod(rng)
     captures = {**mask.captures, **score.captures, **prob.captures}
     has_bias, has_lse = rng.random() < 0.2 and not (is_cache8 or is_int8 or is_refused), rng.random() < 0.5 and not normalization
-    if is_float8 and sizes["N"] == 1:  # of one key an unfused LSE has no error, ours 4e-7 (Float8.md)
-        has_lse = False
     if has_bias:  # its lowest number, turned around, is infinite in f32 alone
         score.lines = [line.replace("constant -1.25", "constant 1.25") for line in score.lines]
     bias_dims = [dim if rng.random() < 0.75 else 1 for dim in ("B", "Hq", "M", "N")]

@@ -252,8 +252,6 @@ def write_ragged(rng, folder):
         stored["q"] = stored["k"] = element = "i8"
     if element not in ("f16", "bf16", "f32"):
         sizes.update(D=-(-sizes["D"] // 16) * 16, Dv=-(-sizes["Dv"] // 16) * 16)
-    if dtype.startswith("f8") and rows == "C" and sizes["C"] == 1:  # of one key an unfused LSE has no error (Float8.md)
-        has_lse = False
     size = lambda dim: str(sizes[dim]) if is_static or dim in ("D", "Dv", "Hq", "Hkv") else "?"  # noqa: E731
     make = lambda dims, element: f"tensor<{'x'.join(map(size, dims))}x{element}>"  # noqa: E731
     packed = {"q": ("R", "Hq", "D"), "k": (rows, "Hkv", "D"), "v": (rows, "Hkv", "Dv")}

@@ -8,6 +8,7 @@
 
 #include "Appended.h"
 
+#include "attn/Dialect/Attn/IR/Attn.h"
 #include "attn/Support/Format.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -120,6 +121,25 @@ Oracle::interpret(const std::vector<HostTensor> &inputs,
   return std::move(*results);
 }
 
+/// True if the value is an LSE, packed or not.
+static bool isLse(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto attention = dyn_cast_or_null<AttentionOp>(op))
+    return value == attention.getLse();
+  if (auto merge = dyn_cast_or_null<MergeOp>(op))
+    return value == merge.getLse();
+  auto pack = dyn_cast_or_null<PackOp>(op);
+  return pack && isLse(pack.getSource());
+}
+
+static std::vector<bool> findLogarithms(func::FuncOp function) {
+  Operation *terminator = function.getBody().back().getTerminator();
+  std::vector<bool> found;
+  for (Value result : terminator->getOperands())
+    found.push_back(isLse(result));
+  return found;
+}
+
 std::optional<Expectation>
 Oracle::expect(const std::vector<HostTensor> &inputs) {
   auto oracle = isInterpreted ? interpret(inputs, EvaluationPrecision::Float64)
@@ -135,7 +155,8 @@ Oracle::expect(const std::vector<HostTensor> &inputs) {
   if (!yardstick)
     return std::nullopt;
   return Expectation{std::move(*oracle), std::move(*yardstick),
-                     expectAppended(function, inputs)};
+                     expectAppended(function, inputs),
+                     findLogarithms(function)};
 }
 
 const char *Oracle::describe() const {
@@ -254,7 +275,8 @@ bool Verifier::add(const std::vector<HostTensor> &results,
     run.stats = measureError(actual, oracle);
     run.unfused = measureError(yardstick, oracle);
     run.bound =
-        getErrorBound(yardstick, oracle, getLargestOfKind(expectation, oracle));
+        getErrorBound(yardstick, oracle, getLargestOfKind(expectation, oracle),
+                      expectation.areLogarithms[i]);
     run.changed = findChange(results[i], expectation.exact[i]);
     for (double value : oracle.getValues()) {
       run.undefined += std::isnan(value);

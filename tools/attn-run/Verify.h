@@ -30,6 +30,8 @@ struct Expectation {
   std::vector<reference::Tensor> yardstick;
   /// Of results that are a cache the bytes that they must have.
   std::vector<std::optional<runtime::HostTensor>> exact;
+  /// Which results are LSEs.
+  std::vector<bool> areLogarithms;
 };
 
 /// The tensors as the oracle holds them; integers become f64.

@@ -22,6 +22,10 @@
 //   maxAbs  <= 2 * max(maxAbs of the yardstick,  u * max |r|)
 //   relNorm <= 2 * max(relNorm of the yardstick, u)
 //
+// A sum that is off by a part of itself moves its logarithm by as much, however
+// near to 0 that is, as the LSE of a row that sees one key may be: in the
+// floors of logarithms |r| is at least 1.
+//
 // A result that is 0 everywhere, as the gradients of queries are where each row
 // sees one key, and of weights that these were multiplied by, is what cancels:
 // f32 sums of the size of the other gradients.
@@ -67,9 +71,10 @@ struct ErrorBound {
 double getLargest(const Tensor &tensor);
 
 /// The rule's bound for results of the yardstick's element type; `others` is
-/// the largest magnitude among results that are sums of the same products.
+/// the largest magnitude among results that are sums of the same products, and
+/// `isLogarithm` true of an LSE.
 ErrorBound getErrorBound(const Tensor &yardstick, const Tensor &oracle,
-                         double others = 0);
+                         double others = 0, bool isLogarithm = false);
 
 } // namespace reference
 } // namespace attn

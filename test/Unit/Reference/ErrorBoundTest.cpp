@@ -75,6 +75,23 @@ TEST(ErrorBound, ofZerosIsRelativeToOtherResults) {
   EXPECT_EQ(getErrorBound(one, one, 1e9).maxAbs, 1 / 128.0);
 }
 
+TEST(ErrorBound, ofLogarithmsIsAbsoluteNearZero) {
+  Tensor oracle = makeVector({0.25, 0}, ElementType::F64);
+  Tensor exact = makeVector({0.25, 0}, ElementType::F32);
+  double roundoff = 4 * std::ldexp(1.0, -24);
+  EXPECT_EQ(getErrorBound(exact, oracle).maxAbs, 2 * roundoff * 0.25);
+  ErrorBound bound = getErrorBound(exact, oracle, 0, /*isLogarithm=*/true);
+  EXPECT_EQ(bound.maxAbs, 2 * roundoff);
+  EXPECT_DOUBLE_EQ(bound.relNorm, 2 * roundoff * std::sqrt(2.0) / 0.25);
+  // Where all are large it is the same.
+  Tensor large = makeVector({3, -4}, ElementType::F64);
+  Tensor yardstick = makeVector({3, -4}, ElementType::F32);
+  ErrorBound own = getErrorBound(yardstick, large);
+  ErrorBound same = getErrorBound(yardstick, large, 0, /*isLogarithm=*/true);
+  EXPECT_EQ(same.maxAbs, own.maxAbs);
+  EXPECT_DOUBLE_EQ(same.relNorm, own.relNorm);
+}
+
 TEST(ErrorBound, hasTheFloorOfTheOutputType) {
   Tensor oracle = makeVector({3, 4}, ElementType::F64);
   ErrorBound bound =
