@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from .linear import linear_attention
     from .paged import append, decode
     from .problem import AttentionProblem
-    from .ragged import flash_attn_varlen_func, prefill, varlen
+    from .flash_names import flash_attn_varlen_func
+    from .ragged import prefill, varlen
 
 __version__ = "0.1.0"
 __all__ = [
@@ -40,7 +41,7 @@ _HOMES = {
     "attention": "functional",
     "attention_backward": "functional",
     "decode": "paged",
-    "flash_attn_varlen_func": "ragged",
+    "flash_attn_varlen_func": "flash_names",
     "prefill": "ragged",
     "sageattn": "int8",
     "sageattn_varlen": "int8",

@@ -50,10 +50,8 @@ class Tracer:
         #: What is read elsewhere, and as what.
         self.bounds: list[Bound] = []
         self.lists: list[Lists] = []
-        #: Rows that a function is for, at most.
-        self.most_rows: Optional[int] = None
-        #: M and N of the whole attention, where a part of one is traced.
-        self.length: Optional[Value] = None
+        self.most_rows: Optional[int] = None  # that a function is for
+        self.length: Optional[Value] = None  # M and N of the whole attention, where a part of one is traced
 
     @classmethod
     def get(cls) -> "Tracer":
