@@ -77,7 +77,8 @@ private:
       "invariance", llvm::cl::cat(category), llvm::cl::value_desc("level"),
       llvm::cl::desc("What the bits of a sequence depend on besides its own "
                      "tensors and lengths: none of what is in its batch "
-                     "(batch), or anything (none)")};
+                     "(batch), of a row not even the rows beside it and keys "
+                     "that it does not see (prefix), or anything (none)")};
   llvm::cl::opt<bool> allowTf32{
       "allow-tf32", llvm::cl::cat(category),
       llvm::cl::desc("Let f32 attention use tf32 tensor cores on a GPU")};
