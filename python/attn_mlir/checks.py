@@ -162,3 +162,16 @@ def check_causal(causal: Any):
 def check_scale(scale: Any):
     if scale is not None and not (isinstance(scale, Real) and math.isfinite(scale)):
         raise BindingError(f"expected scale to be a finite number, got {scale!r}")
+
+
+#: What the bits of a sequence may depend on.
+INVARIANCES = ("none", "batch", "prefix")
+
+
+def invariance_flag(invariance: str, target: str) -> dict[str, str]:
+    """Of `compile`, if there is one."""
+    if invariance not in INVARIANCES:
+        raise BindingError(f"expected invariance {' or '.join(INVARIANCES)}, got {invariance!r}")
+    if invariance != "none" and target == "cpu":
+        raise BindingError(f"expected invariance none for target cpu, of whose bits nothing is said, got {invariance!r}")
+    return {"invariance": invariance} if invariance != "none" else {}

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from .arrays import ArrayView, scalar_like, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, TABLE, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_signed, check_sizes, sides_of
+from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, TABLE, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_signed, check_sizes, invariance_flag, sides_of
 from .cpu import DirectKernel, has_contiguous_rows, keys_of_tensor
 from .errors import BindingError, DeviceError
 from .float8 import descale_arrays, float8_output, token_scales, wide_field
@@ -55,6 +55,7 @@ def attention(
     target: Optional[str] = None,
     device: Optional[str] = None,
     allow_tf32: bool = False,
+    invariance: str = "none",
     result_dtype: Optional[str] = None,
     output_scale: Any = None,
     descale: Optional[Sequence[Any]] = None,
@@ -112,6 +113,7 @@ def attention(
       target: what to compile for; by default the GPU that the arrays are on, and the CPU for arrays in host memory.
       device: as for a kernel's call: "cuda" runs arrays in host memory on the GPU, "sim" a GPU's kernel in the simulator.
       allow_tf32: f32 on a GPU, where the factors of products are rounded to 10 bits of fraction; without it an error.
+      invariance: of a GPU: "batch" or "prefix" as of `decode`, whose bits "prefix" gives; "none".
       result_dtype: of output: query's by default, or "f32" ("f64" of f64), the type of scores, of partial results to be merged.
         Of 8-bit inputs "bf16" by default, "f16" or "f32". "f8E4M3FN" or "f8E5M2", of inputs other than f64: the output is rounded to the nearest number,
         no further than the largest finite one.
@@ -132,7 +134,7 @@ def attention(
     signature, others = None, (bias, sink, key_lengths, query_lengths, descale, head_map, qk_norm, rotary, rotary_positions)
     functions = (mask_mod, block_mask, score_mod, prob_mod, measured, output_mod, out, cache)
     if not dropout and all([other is None for other in others + functions]):
-        options = (normalization, target, device, allow_tf32, result_dtype)
+        options = (normalization, target, device, allow_tf32, invariance, result_dtype)
         signature = prepared.plain_signature((query, key, value), causal, window, soft_cap, scale, return_lse, options)
         known = prepared.find(signature)
         if known is not None:
@@ -154,7 +156,7 @@ def attention(
         own = {"output_mod": output_mod, "dropout": dropout, "seed": seed, "offset": offset, "result_dtype": result_dtype, "out": out}
         score, more = make_score(soft_cap, score_mod), {"bias": bias, "key_lengths": key_lengths, "query_lengths": query_lengths}
         more.update(causal=causal, window=window, scale=scale, mask_mod=mask_mod, descale=descale)
-        more.update(target=target, device=device, allow_tf32=allow_tf32, cache=cache)
+        more.update(target=target, device=device, allow_tf32=allow_tf32, invariance=invariance, cache=cache)
         return changed_attention(attention, query, key, value, prob_mod, score, sink, normalization, return_lse, own, more)
     more = {**descale_arrays(descale, query, value), "key_lengths": key_lengths, "query_lengths": query_lengths}
     more.update(head_map_arrays(head_map))
@@ -169,7 +171,8 @@ def attention(
     fields = ("lse", return_lse, "dropout", float(dropout), "normalization", text, *call.result_field(result_dtype, takes_bytes=True))
     weights, output = call.change_weights(tokens.weights() if tokens else None), call.change_output(measured, output_mod)
     more_fields, read = (own + of_output for own, of_output in zip(weights, output))
-    results = call.run(read, (*fields, *rows.fields(call.named), *more_fields), target, device, {"allow_tf32": allow_tf32}, cache, out)
+    flags = {"allow_tf32": allow_tf32, **invariance_flag(invariance, target or default_target(call.views[0], device))}
+    results = call.run(read, (*fields, *rows.fields(call.named), *more_fields), target, device, flags, cache, out)
     if signature is not None:
         prepared.remember(signature, call.prepare())
     return results

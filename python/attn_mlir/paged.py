@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 from .arrays import ArrayView, copy_array, vector_like, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOATS, TABLE, Window, check_arrays, check_no_gradients, check_signed
+from .checks import BYTES, DESCALES, FLOATS, TABLE, Window, check_arrays, check_no_gradients, check_signed, invariance_flag
 from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
 from .float8 import pool_scales
@@ -22,8 +22,6 @@ from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
 
 
-#: What the bits of a sequence may depend on.
-INVARIANCES = ("none", "batch", "prefix")
 #: The types of rows that become those of pools of 8 bits.
 QUANTISED = ("f16", "bf16", "f32")
 
@@ -194,17 +192,15 @@ def is_latent(key: ArrayView, value: ArrayView) -> bool:
 
 def flags_of_splits(page: int, fixed_split_size: Optional[int], disable_split_kv: bool, invariance: str, target: str) -> dict[str, str]:
     """Those of `compile`, if there are any."""
-    if invariance not in INVARIANCES:
-        raise BindingError(f"expected invariance {' or '.join(INVARIANCES)}, got {invariance!r}")
     if fixed_split_size is not None and (disable_split_kv or fixed_split_size < 1):
         raise BindingError(f"expected fixed_split_size from 1 page on, without disable_split_kv, got {fixed_split_size}")
-    flags = {"invariance": invariance} if invariance != "none" else {}
+    flags = invariance_flag(invariance, target)
     if fixed_split_size is not None:
         flags["schedule"] = f"kind=split_kv split_keys={fixed_split_size * page}"
     elif disable_split_kv:
         flags["schedule"] = "kind=large_cache"
     if flags and target == "cpu":
-        raise BindingError("expected no fixed_split_size, disable_split_kv and invariance for target cpu, whose kernels do not split keys")
+        raise BindingError("expected no fixed_split_size and disable_split_kv for target cpu, whose kernels do not split keys")
     return flags
 
 

@@ -80,6 +80,8 @@ class PrefixInvariance(unittest.TestCase):
             cu = np.asarray([0, 30, 30 + LENGTH], np.int32)
             packed = attn_mlir.varlen(self.q, self.k, self.v, cu, cu, causal=True, **self.where)
             self.assertTrue(same_bits(packed[30:], whole[0]))
+            alone = attn_mlir.attention(*(x[30:].swapaxes(0, 1)[None] for x in (self.q, self.k, self.v)), causal=True, **self.where)
+            self.assertTrue(same_bits(np.ascontiguousarray(alone[0].swapaxes(0, 1)), whole[0]))
             for h in range(HEADS):
                 q, k, v = (x[30:, h // n].astype(np.float64) for x, n in ((self.q, 1), (self.k, 2), (self.v, 2)))
                 wanted = attend(q, k, v, np.tri(LENGTH, dtype=bool))

@@ -142,7 +142,8 @@ class Serving(unittest.TestCase):
             (lambda: plan().run(self.q[:4], self.cache.swapaxes(2, 3)), "expected 2 heads and pages of 6 rows as planned, got keys of"),
             (lambda: plan(fixed_split_size=0).run(self.q[:4], self.cache), "expected fixed_split_size from 1 page on, without disable_split_kv, got 0"),
             (lambda: plan(fixed_split_size=2, disable_split_kv=True).run(self.q[:4], self.cache), "without disable_split_kv, got 2"),
-            (lambda: plan(fixed_split_size=2).run(self.q[:4], self.cache), "expected no fixed_split_size, disable_split_kv and invariance for target cpu"),
+            (lambda: plan(fixed_split_size=2).run(self.q[:4], self.cache), "expected no fixed_split_size and disable_split_kv for target cpu"),
+            (lambda: plan().run(self.q[:4], self.cache, invariance="batch"), "expected invariance none for target cpu, of whose bits nothing is said, got 'batch'"),
             (lambda: plan().run(self.q[:4], self.cache, invariance="all"), "expected invariance none or batch or prefix, got 'all'"),
             (lambda: prefill.plan(np.zeros(2, np.int32), *INTS, HEADS, KEY_HEADS, DIM, PAGE), "qo_indptr: expected 5 offsets, as indptr has, got 2"),
         ):  # fmt: skip
