@@ -132,9 +132,9 @@ Value AppendKernelBuilder::findLargest(Value rows, int64_t columns) {
 /// Stores what the row is divided by, of the largest magnitude in each lane,
 /// and returns it.
 Value AppendKernelBuilder::storeScale(Value largest, Value pool, Value scales) {
-  Value scale = buildTokenScale(
-      builder, loc, reduceMagnitudes(builder, loc, largest),
-      cast<tile::GlobalType>(pool.getType()).getElementType());
+  Value scale =
+      buildTokenScale(builder, loc, reduceMagnitudes(builder, loc, largest),
+                      cast<tile::GlobalType>(pool.getType()).getElementType());
   onlyIf(isBelow(lane, constant(1)), [&] {
     tile::InsertOp::create(builder, loc, scale, scales,
                            ValueRange{page, toI64(head), rowInPage});
