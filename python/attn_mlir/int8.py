@@ -11,7 +11,9 @@ from .checks import check_no_gradients
 from .errors import BindingError
 from .functional import attention
 from .mask import tensor
+from .paged import check_offsets
 from .ragged import varlen
+from .runtime.host_array import HostArray
 
 #: Rows of a query, and keys, that share a scale: tiles of kernels are parts of them.
 QUERY_BLOCK, KEY_BLOCK = 128, 128
@@ -121,36 +123,44 @@ def sageattn_varlen(
     q: [rows, Hq, D], k: [key rows, Hkv, D], v: [key rows, Hkv, Dv]; cu_seqlens_q, cu_seqlens_k: [B + 1], as of `varlen`, read on the host, as blocks of rows
     that share a scale begin with a sequence. max_seqlen_k is not needed. `options` are those of `varlen`: window, mask_mod, target, device, cache, ...
 
-    Returns output [rows, Hq, Dv] of v's type; rows of no sequence are not written.
+    Returns output [rows, Hq, Dv] of v's type, or with return_lse among the options (output, lse), lse [Hq, rows] f32; rows of no sequence are not written.
     """
     check_no_gradients(q=q, k=k, v=v)
-    for name in ("score_mod", "soft_cap", "descale", "return_lse"):
-        if options.get(name):
+    for name in ("score_mod", "soft_cap", "descale", "out"):
+        if options.get(name) is not None:
             raise BindingError(f"expected no {name}, which integers have no room for, got one")
     for name, x in (("q", q), ("k", k), ("v", v)):
         if len(x.shape) != 3:
             raise BindingError(f"{name}: expected [rows, H, D], got rank {len(x.shape)}")
     scale = 1 / math.sqrt(q.shape[2]) if sm_scale is None else sm_scale
     library = Library(k)
-    wide = library.widen(k)
+    wide_q, wide_k = library.widen(q), library.widen(k)
     # Of all sequences: what is the same for all keys of a head changes no output.
-    smooth = wide - wide.mean(0) if smooth_k and k.shape[0] else wide
-    query, key = quantize_packed(library.widen(q), cu_seqlens_q, query_block), quantize_packed(smooth, cu_seqlens_k, key_block)
+    mean = wide_k.mean(0) if smooth_k and k.shape[0] else None
+    query = quantize_packed(wide_q, "cu_seqlens_q", cu_seqlens_q, query_block)
+    key = quantize_packed(wide_k if mean is None else wide_k - mean, "cu_seqlens_k", cu_seqlens_k, key_block)
     group = q.shape[1] // max(k.shape[1], 1)
     rows, keys = tensor(query.scales), tensor(key.scales)
 
     def dequantize(s: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
         return s * (rows[b, h, i // query_block] * keys[b, h // group, j // key_block])
 
-    return varlen(query.values, key.values, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, causal=is_causal, scale=scale, score_mod=dequantize, **options)
+    result = varlen(query.values, key.values, v, cu_seqlens_q, cu_seqlens_k, max_seqlen_q, causal=is_causal, scale=scale, score_mod=dequantize, **options)
+    if mean is None or not options.get("return_lse"):
+        return result
+    output, lse = result
+    return output, lse + library.scores(wide_q.swapaxes(0, 1)[None], mean[None, :, None], group)[0] * scale
 
 
-def quantize_packed(x: Any, offsets: Any, block: int) -> Quantized:
+def quantize_packed(x: Any, name: str, offsets: Any, block: int) -> Quantized:
     """`quantize_int8` of the sequences of x, f32 [rows, H, D]: scales are [B, H, blocks of the longest]."""
     if not isinstance(block, int) or block < 1:
         raise BindingError(f"expected block to be a positive number of rows, got {block!r}")
     library = Library(x)
+    if len(offsets.shape) != 1:
+        raise BindingError(f"{name}: expected a vector of offsets, got rank {len(offsets.shape)}")
     ends = [int(end) for end in offsets.tolist()]
+    check_offsets(name, view_of(HostArray.of("i64", (len(ends),), ends)), x.shape[0], None)
     sequences = list(zip(ends, ends[1:]))
     blocks = max((-(-(end - begin) // block) for begin, end in sequences), default=0)
     values, scales = library.round(x * 0), library.zeros((len(sequences), x.shape[1], max(blocks, 1)), x)

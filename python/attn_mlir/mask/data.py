@@ -59,7 +59,7 @@ def tree_bits(bits: Any, offsets: Any = None) -> Mask:
     its number is set. All keys before them are seen. For `decode`, `varlen` and `prefill`; beside causal, whose order a tree's nodes have.
 
     bits: [B, M] of i32, or [B, M, words], where bit t is bit t % 32 of word t / 32. With offsets [B + 1], those of the queries (cu_seqlens_q), [rows] or
-    [rows, words]. Tokens past the last bit of a number are as the last one.
+    [rows, words]. More queries than a number has bits are an error.
     """
     numbers, starts = tensor(bits), None if offsets is None else offsets_of(offsets, "offsets")
     rank = 2 if starts is None else 1
@@ -69,7 +69,7 @@ def tree_bits(bits: Any, offsets: Any = None) -> Mask:
 
     def sees(b, h, i, j):
         row = (b, i) if starts is None else (starts[b] + i,)
-        return of_tree(j, words, lambda word: numbers[(*row, word)] if numbers.rank > rank else numbers[row])
+        return of_tree(j, words, WORD * words, lambda word: numbers[(*row, word)] if numbers.rank > rank else numbers[row])
 
     return Mask(sees)
 
@@ -95,22 +95,21 @@ def tree(parents: Sequence[int]) -> Mask:
         return found
 
     def sees(b, h, i, j):
-        tracer = Tracer.get()
-        tracer.most_rows = min(tracer.most_rows or len(seen), len(seen))
-
         def read(word):
             found = word_of(i, 0)
             for number in range(1, words):
                 found = where(word == number, word_of(i, number), found)
             return found
 
-        return of_tree(j, words, read)
+        return of_tree(j, words, len(seen), read)
 
     return Mask(sees)
 
 
-def of_tree(j: Any, words: int, read: Callable[[Any], Any]) -> Value:
-    """Whether key j lies before the new tokens, or its bit is set in the word that `read` gives."""
+def of_tree(j: Any, words: int, tokens: int, read: Callable[[Any], Any]) -> Value:
+    """Whether key j lies before the new tokens, of which there are at most `tokens`, or its bit is set in the word that `read` gives."""
+    tracer = Tracer.get()
+    tracer.most_rows = min(tracer.most_rows or tokens, tokens)
     token = j - (key_length() - query_length())
     at = minimum(maximum(token, 0), WORD * words - 1)
     return (token < 0) | (read(at // WORD) >> at % WORD & 1 == 1)

@@ -88,18 +88,21 @@ def check_packed():
 
     def expect(q, k, b):
         parts = (x[None, begin:end].swapaxes(1, 2) for x, (begin, end) in ((q, ends[b : b + 2]), (k, key_ends[b : b + 2]), (v, key_ends[b : b + 2])))
-        return attend(*parts, 0.125, causal=True)[0][0].swapaxes(0, 1)
+        return [part[0].swapaxes(0, 1) for part in attend(*parts, 0.125, causal=True)]
 
     for target, device in DEVICES:
         where = {"target": target, "device": device}
         exact = attn_mlir.varlen(q8, k8, v, ends, key_ends, 139, descale=(dq, dk), causal=True, **where)
-        sage, rough = (attn_mlir.sageattn_varlen(q, k, v, ends, key_ends, 139, 300, is_causal=True, smooth_k=smooth, **where) for smooth in (True, False))
+        rough = attn_mlir.sageattn_varlen(q, k, v, ends, key_ends, 139, 300, is_causal=True, smooth_k=False, **where)
+        sage, lse = attn_mlir.sageattn_varlen(q, k, v, ends, key_ends, 139, 300, is_causal=True, return_lse=True, **where)
         assert exact.dtype == sage.dtype == np.float16
         for b in (0, 1, 3):
             rows = slice(*ends[b : b + 2])
-            assert error(exact[rows], expect(0.015 * q8, k8 * dk[b, :, None], b)) < 1e-3, (target, b)
-            assert error(sage[rows], expect(q, k, b)) < 0.03, (target, b, error(sage[rows], expect(q, k, b)))
-        assert error(rough[1:140], expect(q, k, 1)) > 2 * error(sage[1:140], expect(q, k, 1)), target
+            assert error(exact[rows], expect(0.015 * q8, k8 * dk[b, :, None], b)[0]) < 1e-3, (target, b)
+            expected, expected_lse = expect(q, k, b)
+            assert error(sage[rows], expected) < 0.03, (target, b, error(sage[rows], expected))
+            assert np.abs(lse[:, rows].T - expected_lse).max() < 0.03, (target, b)
+        assert error(rough[1:140], expect(q, k, 1)[0]) > 2 * error(sage[1:140], expect(q, k, 1)[0]), target
 
 
 def check_layouts():
@@ -155,7 +158,9 @@ def check_errors():
         (lambda: attn_mlir.sageattn(q, k, v), "x: expected f16, bf16 or f32 of [B, H, N, D], got i8 of rank 4"),
         (lambda: attn_mlir.sageattn(x[0], x, x), "q: expected [B, H, N, D], got rank 3"),
         (lambda: attn_mlir.sageattn_varlen(x[0], x, x[0], one, one), "k: expected [rows, H, D], got rank 4"),
-        (lambda: attn_mlir.sageattn_varlen(x[0], x[0], x[0], one, one, return_lse=True), "expected no return_lse, which integers have no room for, got one"),
+        (lambda: attn_mlir.sageattn_varlen(x[0], x[0], x[0], one, one, soft_cap=3.0), "expected no soft_cap, which integers have no room for, got one"),
+        (lambda: attn_mlir.sageattn_varlen(x[0], x[0], x[0], np.array([0, 5], np.int32), np.array([0, 3], np.int32)), "cu_seqlens_q: expected ascending offsets from 0 to 2, got 5"),
+        (lambda: attn_mlir.sageattn_varlen(x[0], x[0], x[0], one[None], one), "cu_seqlens_q: expected a vector of offsets, got rank 2"),
         (lambda: attn_mlir.sageattn_varlen(x[0], x[0], x[0], one, one, query_block=0), "expected block to be a positive number of rows, got 0"),
         (lambda: attn_mlir.varlen(q[0], x[0], x[0], one, one), "key: expected dtype i8 beside a query of i8, got f16"),
         (lambda: attn_mlir.varlen(q[0], q[0], q[0], one, one), "value: expected dtype f8E4M3FN, f8E5M2, f16, bf16, f32 beside a query of i8, got i8"),

@@ -125,6 +125,8 @@ class Mods(unittest.TestCase):
             attn_mlir.decode(q, *pools, table, lengths, mask_mod=mask.tree([-1] * 39) & mask.causal())
         with self.assertRaisesRegex(attn_mlir.BindingError, "expected at most 39 query rows, which the mask is for, got 40"):
             attn_mlir.prefill(packed, *pools, table, lengths, cu, 64, mask_mod=mask.tree([-1] * 39))
+        with self.assertRaisesRegex(attn_mlir.BindingError, "expected at most 32 query rows, which the mask is for, got 40"):
+            attn_mlir.decode(q, *pools, table, lengths, mask_mod=mask.tree_bits(np.ascontiguousarray(bits[..., 0])))
         for parents, message in (([-1, 2, 0], "parent of token 1 to be -1 or a token before it, got 2"), ([], "1 token or more, got none")):
             with self.assertRaisesRegex(attn_mlir.AttnError, message):
                 mask.tree(parents)
