@@ -38,17 +38,18 @@ struct Rotation {
     if (op.getPositions())
       positions = environment.tensor(op.getPositions());
     int64_t columns =
-        cast<ShapedType>(op.getSource().getType()).getDimSize(kHeadDim);
+        cast<ShapedType>(op.getSource().getType()).getShape().back();
     begin = op.getColumns() ? (*op.getColumns())[0] : 0;
     width = (op.getColumns() ? (*op.getColumns())[1] : columns) - begin;
   }
 
-  /// The row of the tables for row `n` of a batch.
+  /// The row of the tables for row `n` of a batch, or of packed rows.
   int64_t findPosition(int64_t batch, int64_t n) const {
     if (!positions)
       return n;
-    int64_t of = positions->shape[0] == 1 ? 0 : batch;
-    return positions->elements[of * positions->shape[1] + n].integer;
+    bool isShared = positions->shape.size() == 1 || positions->shape[0] == 1;
+    int64_t of = isShared ? 0 : batch;
+    return positions->elements[of * positions->shape.back() + n].integer;
   }
 
   double read(const TensorValue &table, int64_t batch, int64_t position,
@@ -82,13 +83,14 @@ static LogicalResult evaluateRotary(Operation *op, Environment &environment) {
   auto rotary = cast<RotaryOp>(op);
   Rotation turn(rotary, environment);
   SharedTensor source = environment.tensor(rotary.getSource());
-  int64_t heads = source->shape[kHead], rows = source->shape[kSequence],
-          columns = source->shape[kHeadDim];
+  bool isPacked = isPackedRows(cast<ShapedType>(rotary.getSource().getType()));
+  int64_t heads = source->shape[kHead], columns = source->shape.back(),
+          rows = isPacked ? 1 : source->shape[kSequence];
   TensorValue result = *source;
   for (int64_t row = 0, e = source->shape[kBatch] * heads * rows; row < e;
        ++row) {
     int64_t batch = row / rows / heads;
-    int64_t position = turn.findPosition(batch, row % rows);
+    int64_t position = turn.findPosition(batch, isPacked ? batch : row % rows);
     if (failed(checkPosition(rotary, position, turn.cos->shape.end()[-2])))
       return failure();
     const Scalar *in = &source->elements[row * columns + turn.begin];
@@ -116,7 +118,7 @@ static LogicalResult evaluateNorm(Operation *op, Environment &environment) {
   SharedTensor weight;
   if (norm.getWeight())
     weight = environment.tensor(norm.getWeight());
-  size_t columns = source->shape[kHeadDim];
+  size_t columns = source->shape.back();
   TensorValue result = *source;
   for (size_t row = 0; row < result.elements.size(); row += columns) {
     double sum = 0;

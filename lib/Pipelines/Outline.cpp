@@ -61,6 +61,8 @@ static SetVector<Operation *> getViews(Operation *attention) {
     if (Operation *view = operand.getDefiningOp();
         isa_and_present<RaggedOp, SequenceLengthsOp>(view))
       views.insert(view);
+    if (auto ragged = operand.getDefiningOp<RaggedOp>())
+      operand = ragged.getPacked();
     if (auto append = operand.getDefiningOp<AppendOp>())
       appends.insert(append);
     addRows(operand);

@@ -205,7 +205,7 @@ def flags_of_splits(page: int, fixed_split_size: Optional[int], disable_split_kv
 
 
 def turned_rows(rows: Any, tables: Mapping[str, Any], interleaved: bool) -> Any:
-    """[B, Hkv, M, D], rounded once, in host memory."""
+    """[B, Hkv, M, D] or [rows, Hkv, D], rounded once, in host memory."""
     arrays = [view_of(array) for array in (rows, *tables.values())]
     if any(view.device != "cpu" for view in arrays):
         raise BindingError("expected arrays in host memory, got one on a GPU")

@@ -17,9 +17,10 @@ from .functional import MOST_ROWS_OF_DECODING, default_target, keys_of_pool, mak
 from .kernel import Kernel, compile
 from .mask.tracing import ROW, Traced
 from .paged import (
-    append_on_host, append_scales, cache_scales, check_new_rows, check_offsets, check_table, flags_of_splits, quantises, table_arrays,
+    append_on_host, append_scales, cache_scales, check_new_rows, check_offsets, check_table, flags_of_splits, quantises, table_arrays, turned_rows,
 )  # fmt: skip
 from .problem import Region, float_text, in_f64
+from .rotary import POSITIONS, TABLES, check_packed_rotary, rows_of_sequences
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
 
@@ -95,6 +96,9 @@ def prefill(
     scale: Optional[float] = None,
     mask_mod: Any = None,
     score_mod: Any = None,
+    rotary: Any = None,
+    rotary_interleaved: bool = False,
+    rotary_positions: Any = None,
     return_lse: bool = False,
     out: Any = None,
     target: Optional[str] = None,
@@ -115,6 +119,8 @@ def prefill(
       k_pool, v_pool, k_scale, v_scale, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
         Pools of scales, one for each row, are not for a query of 8 bits.
       q_scale: of a query of 8 bits beside pools of its type, as k_scale. One that is None beside others is 1.
+      rotary, rotary_interleaved: as of `decode`, of query and of k_new, which has a row for each of query then; not of a query of 8 bits.
+      rotary_positions: [rows], i32 or i64 (vLLM's positions); None: where a row is in its sequence, lengths - M + i of M new rows.
       fixed_split_size, disable_split_kv: as of `decode`.
       invariance: as of `decode`; the bits do not depend on max_seqlen_q then, and with "prefix" a token's are those that `decode` gives it.
       cu_seqlens_q, max_seqlen_q and the others: as of `varlen`.
@@ -126,6 +132,8 @@ def prefill(
     scales = cache_scales(query, k_scale, v_scale, q_scale)
     tokens = pool_scales(query, sequences_of(cu_seqlens_q), k_pool, table, lengths, scales) if q_scale is None else None
     more = {"query_offsets": cu_seqlens_q, **table_arrays(table), "key_lengths": lengths, **({} if tokens else scales)}
+    tables = rows_of_sequences(rotary, rotary_positions, query, cu_seqlens_q, lengths, k_new)
+    more.update(tables)
     target = target or default_target(view_of(query, "query"), device)
     row_scales: tuple[Any, ...] = ()
     if any(array is not None for array in (k_new, v_new, slots)):
@@ -135,6 +143,8 @@ def prefill(
         is_narrowed = quantises(k_new, v_new, k_pool, v_pool)
         quantising = append_scales(query, k_scale, v_scale, {**rows, "k_pool": k_pool}) if is_narrowed else {}
         if target == "cpu":  # a kernel for the CPU would give copies of the pools back
+            if tables:
+                rows["k_new"] = turned_rows(k_new, tables, rotary_interleaved)
             append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, quantising)
         elif tokens:
             row_scales = tuple(quantising.values())
@@ -144,7 +154,7 @@ def prefill(
     rules = Rules(causal, window, soft_cap, scale, mask_mod, score_mod, tokens)
     splits = (fixed_split_size, disable_split_kv, invariance)
     arrays = {"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}
-    return run(arrays, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits, row_scales)
+    return run(arrays, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits, row_scales, rotary_interleaved)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -152,7 +162,8 @@ class RaggedProblem:
     """What a kernel is made for. `dtype` is of the query; `room`: rows of a sequence at most, None for all; `page`: rows of a page of keys, None for keys behind
     each other; `types` are those of sink, offsets, table and lengths, by name; `descales` are the ranks of those of what has 8 bits, 1 or 2; `heads`: (Hq, Hkv) where they are fixed.
     What the regions read are the last arguments: of the mask, the score and the factor, a prob_mod. `new` is the type of rows that are appended first, from arguments k_new, v_new and slots;
-    `row_scales` the names of those of score and factor that are pools of scales to which those of wider new rows are written."""
+    `row_scales` the names of those of score and factor that are pools of scales to which those of wider new rows are written. `rotary`: the columns of the tables
+    cos and sin that query and new keys are turned by, and whether its pairs are interleaved."""
 
     dtype: str
     key_dtype: str
@@ -171,6 +182,7 @@ class RaggedProblem:
     heads: Optional[tuple[int, int]]
     new: Optional[str] = None
     row_scales: tuple[str, ...] = ()
+    rotary: Optional[tuple[int, bool]] = None
 
     @property
     def result_dtype(self) -> str:
@@ -204,6 +216,8 @@ class RaggedProblem:
         ranks: dict[str, tuple[Any, ...]] = {"key_table": ("?",) if self.has_table_offsets else ("?", "?"), "sink": (hq,)}
         ranks.update((name, ("?", hkv) if rank == 2 else (1,)) for name, rank in zip(self.scaled, self.descales))
         ranks.update(k_new=("?", hkv, self.head_dim), v_new=("?", hkv, self.value_dim))
+        if self.rotary:
+            ranks.update(dict.fromkeys(TABLES, ("?", self.rotary[0])))
         found.update((name, self.tensor(*ranks.get(name, "?"), dtype=dtype)) for name, dtype in self.types)
         found.update((capture.name, capture.type) for region in (self.mask, self.score, self.factor) if region for capture in region.captures)
         return found
@@ -216,12 +230,13 @@ class RaggedProblem:
         views = {"query": self.tensor("?", hq, room, self.head_dim)}
         views.update((name, self.tensor("?", hkv, "?", dim, dtype=dtype)) for name, dim, dtype in self.stored)
         of_keys = "key_table" if self.page else "key_offsets"
-        lines, written = self.append_lines(arguments)
+        lines, turned = self.rotary_lines(arguments)
+        lines, written = lines + self.append_lines(arguments, turned), self.written()
         for name, by in (("query", "query_offsets"), ("key", of_keys), ("value", of_keys)):
             op = "paged" if by == "key_table" else "ragged"
             places = [by, f"{by}_offsets"] if op == "paged" and self.has_table_offsets else [by]
             operands, types = (", ".join(parts) for parts in zip(*((f"%{place}", arguments[place]) for place in places)))
-            lines.append(f"%{name}_rows = attn.{op} {written.get(name, '%' + name)}[{operands}] : {arguments[name]}[{types}] -> {views[name]}")
+            lines.append(f"%{name}_rows = attn.{op} {written.get(name) or turned.get(name, '%' + name)}[{operands}] : {arguments[name]}[{types}] -> {views[name]}")
         lengths = []
         for name in ("key", "query"):
             offsets = arguments.get(f"{name}_offsets")
@@ -254,19 +269,31 @@ class RaggedProblem:
         body = "".join(f"  {line}\n" for line in lines)
         return f"func.func @ragged({parameters}) -> ({types}) {{\n{body}}}\n"
 
-    def append_lines(self, arguments: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
-        """Lines that append to the pools, and what these and pools of scales are after it, by the names of arguments."""
-        if self.new is None:
+    def rotary_lines(self, arguments: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+        """Lines that turn the rows of the query and new keys, and what these are after it, by the names of arguments."""
+        if not self.rotary:
             return [], {}
-        names = ["key", "value", *self.row_scales]
+        columns, interleaved = self.rotary
+        turned = {name: f"%{name}_turned" for name in ("query", "k_new") if name in arguments}
+        clauses = f"{'interleaved' if interleaved else 'halves'} positions(%{POSITIONS[0]} : {arguments[POSITIONS[0]]}) columns [0, {2 * columns}]"
+        return [f"{result} = attn.rotary %{name}, %cos, %sin {clauses} : {arguments[name]}, {arguments['cos']}" for name, result in turned.items()], turned
+
+    def written(self) -> dict[str, str]:
+        """What pools, and pools of scales, are after new rows are appended, by the names of arguments."""
+        return {name: f"%{name}_written" for name in ("key", "value", *self.row_scales)} if self.new else {}
+
+    def append_lines(self, arguments: Mapping[str, str], turned: Mapping[str, str]) -> list[str]:
+        """Lines that append to the pools."""
+        if self.new is None:
+            return []
         clause = ""
         if self.new != self.key_dtype and self.key_dtype in BYTES:
             kind, scales = ("scales", self.row_scales) if self.row_scales else ("descale", DESCALES[1:])
             clause = f" {kind}({', '.join(f'%{name}' for name in scales)} : {', '.join(arguments[name] for name in scales)})"
         rows, pools = (", ".join(arguments[name] for name in pair) for pair in (("k_new", "v_new"), ("key", "value")))
-        results = ", ".join(f"%{name}_written" for name in names)
-        line = f"{results} = attn.append %k_new, %v_new into %key, %value slots(%slots : {arguments['slots']}){clause} : {rows} into {pools}"
-        return [line], {name: f"%{name}_written" for name in names}
+        new = turned.get("k_new", "%k_new")
+        line = f"{', '.join(self.written().values())} = attn.append {new}, %v_new into %key, %value slots(%slots : {arguments['slots']}){clause} : {rows} into {pools}"
+        return [line]
 
     def text_of(self, region: Region, written: Mapping[str, str]) -> str:
         """A region, which reads pools of scales as they are after the append."""
@@ -301,9 +328,10 @@ def sequences_of(offsets: Any) -> int:
     return max(view_of(offsets, "cu_seqlens_q").shape[0] - 1, 0)
 
 
-def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, cache, splits=(None, False, "none"), row_scales=()) -> Any:
-    """Of arrays by the names of a RaggedProblem's arguments, in their order; `splits` as of flags_of_splits, `row_scales` pools of scales that an append writes."""
-    check_no_gradients(query=arrays["query"], key=arrays["key"], value=arrays["value"], sink=arrays["sink"])
+def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, cache, splits=(None, False, "none"), row_scales=(), interleaved=False) -> Any:
+    """Of arrays by the names of a RaggedProblem's arguments, in their order; `splits` as of flags_of_splits, `row_scales` pools of scales that an append writes,
+    `interleaved` of a rotation."""
+    check_no_gradients(**{name: arrays.get(name) for name in ("query", "key", "value", "sink", *TABLES)})
     check_signed(**{name: arrays[name] for name in ("query", "key", "value")})
     arrays = {name: array for name, array in arrays.items() if array is not None or name in ("query", "key", "value")}
     views = {name: view_of(array, name) for name, array in arrays.items()}
@@ -331,6 +359,7 @@ def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, ca
         mask, score, factor, rules.scale, return_lse, (query.shape[1], key.shape[1]) if is_decoding else None,
         views["k_new"].dtype if "k_new" in views else None,
         tuple(part.name_of(array) for part, array in zip(regions[1:], row_scales) if part),
+        (views["cos"].shape[1], bool(interleaved)) if "cos" in views else None,
     )  # fmt: skip
     kernel = compiled(problem, target, all(part.reads_are_checked for part in reads), tuple(flags.items()), cache)
     captures = [array for part in reads for array in part.arrays]
@@ -421,6 +450,7 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
     if (sink := views.get("sink")) is not None and (sink.shape != (query.shape[1],) or sink.dtype not in (query.dtype, "f32") or sink.dtype in FLOAT8):
         raise BindingError(f"sink: expected {query.shape[1]} numbers of {query.dtype} or f32, got {sink.dtype} of {tuple(sink.shape)}")
     check_descales(views, offsets.shape[0] - 1)
+    check_packed_rotary(views)
     if max_rows is not None and max_rows < 1:
         raise BindingError(f"max_seqlen_q: expected 1 or more, got {max_rows}")
     check_offsets("cu_seqlens_q", offsets, query.shape[0], max_rows)

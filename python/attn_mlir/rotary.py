@@ -55,19 +55,11 @@ def rotary_field(named: Mapping[str, ArrayView], interleaved: bool) -> tuple:
     Empty without a rotation. Raises BindingError for arrays that do not fit."""
     if "cos" not in named:
         return ()
-    query, cos, sin = (named[name] for name in ("query", "cos", "sin"))
+    query, cos = named["query"], named["cos"]
     batch, _, rows, dim = query.shape
+    check_tables(named, dim)
     # Keys in pages are turned already.
     sequences = dict(zip(POSITIONS, (rows,) if "key_table" in named else (rows, named["key"].shape[2])))
-    if query.dtype not in ("f16", "bf16", "f32", "f64"):
-        raise BindingError(f"query: expected dtype f16, bf16, f32 or f64 with rotary, got {query.dtype}")
-    for name, table in (("cos", cos), ("sin", sin)):
-        if table.dtype not in ("f16", "bf16", "f32", "f64"):
-            raise BindingError(f"{name}: expected dtype f16, bf16, f32 or f64, got {table.dtype}")
-        if len(table.shape) != 2 or not 1 <= table.shape[1] <= dim // 2:
-            raise BindingError(f"{name}: expected [positions, columns], a column for each of at most {dim // 2} pairs, got {tuple(table.shape)}")
-    if (cos.dtype, tuple(cos.shape)) != (sin.dtype, tuple(sin.shape)):
-        raise BindingError(f"sin: expected {cos.dtype} of {tuple(cos.shape)}, as cos, got {sin.dtype} of {tuple(sin.shape)}")
     positions: list[Optional[tuple]] = []
     for name, size in sequences.items():
         view = named.get(name)
@@ -80,6 +72,30 @@ def rotary_field(named: Mapping[str, ArrayView], interleaved: bool) -> tuple:
             raise BindingError(f"{name}: expected i32 or i64 of (1, {size}) or ({batch}, {size}), got {view.dtype} of {tuple(view.shape)}")
         positions.append(("B" if view.shape[0] != 1 else 1, view.dtype))
     return ("rotary", (cos.dtype, cos.shape[1], bool(interleaved), *positions))
+
+
+def check_tables(named: Mapping[str, ArrayView], dim: int):
+    """Raises BindingError for a query that no kernel turns, and for cos and sin that do not fit its head dim."""
+    query, cos, sin = (named[name] for name in ("query", *TABLES))
+    if query.dtype not in ("f16", "bf16", "f32", "f64"):
+        raise BindingError(f"query: expected dtype f16, bf16, f32 or f64 with rotary, got {query.dtype}")
+    for name, table in (("cos", cos), ("sin", sin)):
+        if table.dtype not in ("f16", "bf16", "f32", "f64"):
+            raise BindingError(f"{name}: expected dtype f16, bf16, f32 or f64, got {table.dtype}")
+        if len(table.shape) != 2 or not 1 <= table.shape[1] <= dim // 2:
+            raise BindingError(f"{name}: expected [positions, columns], a column for each of at most {dim // 2} pairs, got {tuple(table.shape)}")
+    if (cos.dtype, tuple(cos.shape)) != (sin.dtype, tuple(sin.shape)):
+        raise BindingError(f"sin: expected {cos.dtype} of {tuple(cos.shape)}, as cos, got {sin.dtype} of {tuple(sin.shape)}")
+
+
+def check_packed_rotary(named: Mapping[str, ArrayView]):
+    """As check_tables, of a query [rows, heads, head dim] with positions [rows], if there are tables."""
+    if "cos" not in named:
+        return
+    query, positions = named["query"], named[POSITIONS[0]]
+    check_tables(named, query.shape[2])
+    if positions.dtype not in ("i32", "i64") or tuple(positions.shape) != query.shape[:1]:
+        raise BindingError(f"rotary_positions: expected i32 or i64 of ({query.shape[0]},), a position for each row of query, got {positions.dtype} of {tuple(positions.shape)}")
 
 
 def check_alone(name: str, change: Any, **others: Any):
@@ -128,6 +144,49 @@ def rows_of_tokens(rotary: Any, positions: Any, query: Any, lengths: Any, k_new:
         if new.dtype not in ("f16", "bf16", "f32", "f64"):
             raise BindingError(f"k_new: expected dtype f16, bf16, f32 or f64 with rotary, got {new.dtype}")
     return {**tables, POSITIONS[0]: last_positions(lengths, rows) if positions is None else positions}
+
+
+def rows_of_sequences(rotary: Any, positions: Any, query: Any, offsets: Any, lengths: Any, k_new: Any) -> dict[str, Any]:
+    """As rows_of_tokens, of rows [rows, heads, head dim] of sequences behind each other."""
+    if rotary is None:
+        if positions is not None:
+            raise BindingError("expected rotary with rotary_positions, got none")
+        return {}
+    tables = rotary_arrays(query, query, rotary, (None, None), None)
+    rows = view_of(query, "query").shape[0]
+    if k_new is not None:
+        new = view_of(k_new, "k_new")
+        if len(new.shape) != 3 or new.shape[0] != rows:
+            raise BindingError(f"k_new: expected [{rows}, heads, head dim] with rotary, a row for each of query, got {tuple(new.shape)}")
+        if new.dtype not in ("f16", "bf16", "f32", "f64"):
+            raise BindingError(f"k_new: expected dtype f16, bf16, f32 or f64 with rotary, got {new.dtype}")
+    return {**tables, POSITIONS[0]: positions_of_rows(offsets, lengths, rows) if positions is None else positions}
+
+
+def positions_of_rows(offsets: Any, lengths: Any, rows: int) -> Any:
+    """[rows] of the library of lengths [B], and on their device: row i of the M between offsets of a sequence is at lengths - M + i, one of no sequence at 0."""
+    module = library_of(lengths)
+    if module in ("torch", "cupy", "jax", "numpy"):
+        library = sys.modules["jax"].numpy if module == "jax" else sys.modules[module]
+        if module == "torch":
+            row = library.arange(rows, device=lengths.device)
+            offsets, lengths = (library.as_tensor(array).to(row) for array in (offsets, lengths))
+        else:
+            row = library.arange(rows)
+            offsets, lengths = (library.asarray(array, dtype=row.dtype) for array in (offsets, lengths))
+        if lengths.shape[0] == 0:
+            return 0 * row
+        ends = offsets[1:]
+        # One behind the last sequence counts as its.
+        sequence = library.searchsorted(ends, row, side="right").clip(0, lengths.shape[0] - 1)
+        position = row - ends[sequence] + lengths[sequence]
+        return library.where((row < offsets[0]) | (row >= offsets[-1]), 0 * position, position)
+    if view_of(lengths, "lengths").device != "cpu":
+        raise BindingError(f"expected rotary_positions beside lengths of {type(lengths).__name__}")
+    bounds, found = [int(x) for x in view_of(offsets, "cu_seqlens_q").to_host().values()], [0] * rows
+    for length, begin, end in zip(view_of(lengths, "lengths").to_host().values(), bounds, bounds[1:]):
+        found[begin:end] = range(int(length) - (end - begin), int(length))
+    return HostArray.of("i64", (rows,), found)
 
 
 def last_positions(lengths: Any, rows: int) -> Any:

@@ -278,6 +278,11 @@ def write_ragged(rng, folder):
         mods = mods.replace(f"SIZE_{dim}x", f"{size(dim)}x")
     first = len(arguments)
     arguments += [f"{name}: {make(shape, kind)}" for (shape, kind), name in captures.items()]
+    turned, tables = write_packed_rotation(rng, sizes, {name: make(packed[name], stored[name]) for name in "qk"}) if dtype == element and dtype in ("f16", "bf16", "f32") else ("", {})
+    arguments += [f"{name}: {kind}" for name, kind in tables.items()]
+    text = text.replace("  %q = attn.ragged", f"{turned}  %q = attn.ragged", 1)
+    for name in "qk" if turned else "":
+        text = text.replace(f"attn.ragged %{name}p[", f"attn.ragged %{name}t[")
     results = [("o", output, ("R", "Hq", "Dv"), result)] + [("l", lse, ("Hq", "R"), "f32")] * has_lse
     scale = " scale(0.00005)" * (stored["q"] == "i8")
     text += f"  {', '.join('%' + name for name, *_ in results)} = attn.attention %q, %k, %v lengths(key %{key}n : {lengths[key]}, query %qn : {lengths['q']}){scale}{mods}\n"
@@ -293,6 +298,26 @@ def write_ragged(rng, folder):
     shapes = ",".join(f"arg{i}={'x'.join(str(sizes[dim]) for dim in shape)}" for i, shape in enumerate(dims))
     data = [f"--input=arg{first + i}={write_data(rng, folder, sizes, shape, kind)}" for i, (shape, kind) in enumerate(captures)]
     return path, [f"--random={rng.randrange(100)}", *([] if is_static else ["--shape", shapes]), *data]
+
+
+def write_packed_rotation(rng, sizes, types):
+    """Lines that turn, or normalise, packed rows %qp and %kp of types to %qt and %kt, and arguments of them by name; none at times."""
+    if rng.random() < 0.6 or not (pairs := sizes["D"] // 2):
+        return "", {}
+    columns = 2 * rng.randint(1, pairs)
+    begin = rng.randrange(sizes["D"] - columns + 1)
+    width = rng.choice([columns, columns // 2])
+    table, entry = f"tensor<{rng.choice([1, 50, 400])}x{width}x{rng.choice(['f32', 'f16'])}>", rng.choice(["i32", "i64"])
+    text, arguments = "", {"%cos": table, "%sin": table}
+    for name, kind in types.items():
+        source = f"%{name}p"
+        if rng.random() < 0.3:
+            text += f"  %{name}m = attn.qk_norm {source} epsilon(1.0e-6) : {kind}\n"
+            source = f"%{name}m"
+        at = f"tensor<{kind[7:].split('x')[0]}x{entry}>"
+        arguments[f"%{name}at"] = at
+        text += f"  %{name}t = attn.rotary {source}, %cos, %sin {rng.choice(['halves', 'interleaved'])} positions(%{name}at : {at}) columns [{begin}, {begin + columns}] : {kind}, {table}\n"
+    return text, arguments
 
 
 def write_mods(rng, mask_mod, has_factor):

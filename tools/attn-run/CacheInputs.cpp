@@ -68,7 +68,7 @@ static BlockArgument getMappedHeads(BlockArgument argument) {
     if (PagedOp pages = getPages(source))
       source = pages.getPool();
     if (RaggedOp ragged = getRagged(source))
-      source = ragged.getPacked();
+      source = skipRowOps(ragged.getPacked());
     return dyn_cast<BlockArgument>(getStorage(source));
   }
   return BlockArgument();
@@ -185,7 +185,7 @@ static void fillOffsets(HostTensor &tensor, ArrayRef<RaggedOp> views,
                         const Shapes &shapes, uint64_t stream) {
   int64_t rows = std::numeric_limits<int64_t>::max(), room = rows;
   for (RaggedOp view : views) {
-    if (auto packed = dyn_cast<BlockArgument>(view.getPacked()))
+    if (auto packed = dyn_cast<BlockArgument>(skipRowOps(view.getPacked())))
       rows = std::min(rows, shapes[packed.getArgNumber()][0]);
     auto type = cast<RankedTensorType>(view.getResult().getType());
     if (!type.isDynamicDim(kSequence))

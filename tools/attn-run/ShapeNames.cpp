@@ -204,17 +204,20 @@ void ShapeResolver::nameByRotary(RotaryOp rotary) {
   if (!source || source.getOwner() != &function.getBody().front())
     return;
   ArrayRef<size_t> dims = variableOf[source.getArgNumber()];
+  unsigned rowDim = getRowDim(cast<ShapedType>(source.getType()));
   std::string batch = variables[dims[kBatch]].name;
-  std::string rows = variables[dims[kSequence]].name;
+  std::string rows = variables[dims[rowDim]].name;
   tie(source, kBatch, batch);
-  tie(source, kSequence, rows);
+  tie(source, rowDim, rows);
   auto tieBatch = [&](Value tensor) {
     if (cast<ShapedType>(tensor.getType()).isDynamicDim(0))
       tie(tensor, 0, batch);
   };
   if (Value positions = rotary.getPositions()) {
-    tieBatch(positions);
-    tie(positions, 1, rows);
+    unsigned last = cast<ShapedType>(positions.getType()).getRank() - 1;
+    if (last > 0)
+      tieBatch(positions);
+    tie(positions, last, rows);
   }
   for (Value table : {rotary.getCos(), rotary.getSin()}) {
     unsigned rank = cast<ShapedType>(table.getType()).getRank();

@@ -48,8 +48,8 @@ static Value convert(OpBuilder &b, Location loc, Value value, Type type) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the ops share: `emit` takes the rows of each head, (batch, head), to
-/// those of the result.
+/// What the ops share: `emit` takes the rows of each head, (batch, head), or
+/// (head) of packed rows, to those of the result.
 class RowEmitter {
 public:
   RowEmitter(OpBuilder &builder, Operation *op)
@@ -82,22 +82,29 @@ Value RowEmitter::emit(
     function_ref<Value(Value rows, Value into, ValueRange head)> body) {
   auto tensor = cast<RankedTensorType>(source.getType());
   Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), source);
-  numRows = sizes[kSequence];
-  headDim = tensor.getDimSize(kHeadDim);
+  bool isPacked = isPackedRows(tensor);
+  unsigned rowDim = getRowDim(tensor);
+  numRows = sizes[rowDim];
+  headDim = tensor.getShape().back();
   Value init = tensor::EmptyOp::create(b, sizes, element);
-  auto forall =
-      scf::ForallOp::create(b, ArrayRef(sizes).take_front(2), ValueRange(init),
-                            /*mapping=*/std::nullopt);
+  ArrayRef<OpFoldResult> heads = ArrayRef(sizes).take_front(2);
+  if (isPacked)
+    heads = heads.drop_front();
+  auto forall = scf::ForallOp::create(b, heads, ValueRange(init),
+                                      /*mapping=*/std::nullopt);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPoint(forall.getTerminator());
     SmallVector<Value> head = forall.getInductionVars();
-    Sizes offsets = {head[0], head[1], index(0), index(0)};
-    Sizes one = {index(1), index(1), numRows, index(headDim)};
-    Sizes strides(4, index(1));
+    Sizes offsets(sizes.size(), index(0)), one(sizes.size(), index(1));
+    Sizes strides(sizes.size(), index(1));
+    for (auto [i, number] : llvm::enumerate(head))
+      offsets[isPacked ? unsigned(kHead) : i] = number;
+    one[rowDim] = numRows;
+    one.back() = index(headDim);
     auto slice = [&](Value whole) -> Value {
       auto matrix =
-          RankedTensorType::get({tensor.getDimSize(kSequence), headDim},
+          RankedTensorType::get({tensor.getDimSize(rowDim), headDim},
                                 getElementTypeOrSelf(whole.getType()));
       return tensor::ExtractSliceOp::create(b, matrix, whole, offsets, one,
                                             strides);
@@ -166,16 +173,18 @@ Value RotaryEmitter::gatherRows(Value table) {
   auto type = cast<RankedTensorType>(table.getType());
   bool isOfBatches = type.getRank() == 3;
   auto positionsType = cast<RankedTensorType>(positions.getType());
+  auto rowType = cast<RankedTensorType>(source.getType());
+  bool isPacked = isPackedRows(rowType);
   // One for all, or each batch its own.
-  bool isShared = positionsType.getDimSize(0) == 1 &&
-                  (!isOfBatches || type.getDimSize(0) == 1);
+  bool isShared = isPacked || (positionsType.getDimSize(0) == 1 &&
+                               (!isOfBatches || type.getDimSize(0) == 1));
   OpFoldResult batches =
       isShared ? index(1) : tensor::getMixedSize(b, b.getLoc(), source, kBatch);
   int64_t width = type.getShape().back();
-  auto gathered = RankedTensorType::get(
-      {isShared ? 1 : cast<ShapedType>(source.getType()).getDimSize(kBatch),
-       cast<ShapedType>(source.getType()).getDimSize(kSequence), width},
-      type.getElementType());
+  auto gathered =
+      RankedTensorType::get({isShared ? 1 : rowType.getDimSize(kBatch),
+                             rowType.getDimSize(getRowDim(rowType)), width},
+                            type.getElementType());
   Value rows = getValueOrCreateConstantIndexOp(
       b, b.getLoc(),
       tensor::getMixedSize(b, b.getLoc(), table, type.getRank() - 2));
@@ -188,8 +197,10 @@ Value RotaryEmitter::gatherRows(Value table) {
         auto batchOf = [&](ShapedType of) {
           return of.getDimSize(0) == 1 ? zero : at[0];
         };
-        Value position = tensor::ExtractOp::create(
-            nested, loc, positions, ValueRange{batchOf(positionsType), at[1]});
+        SmallVector<Value> row = {at[1]};
+        if (!isPacked)
+          row.insert(row.begin(), batchOf(positionsType));
+        Value position = tensor::ExtractOp::create(nested, loc, positions, row);
         position = arith::IndexCastOp::create(nested, loc,
                                               nested.getIndexType(), position);
         position = arith::MinUIOp::create(nested, loc, position, last);
@@ -213,9 +224,9 @@ Value RotaryEmitter::sliceTable(Value table, Value batch, int64_t first) {
     sizes.insert(sizes.begin(), index(1));
     strides.insert(strides.begin(), index(1));
   }
+  auto rows = cast<RankedTensorType>(source.getType());
   auto columns = RankedTensorType::get(
-      {cast<ShapedType>(source.getType()).getDimSize(kSequence), layout.pairs},
-      type.getElementType());
+      {rows.getDimSize(getRowDim(rows)), layout.pairs}, type.getElementType());
   return tensor::ExtractSliceOp::create(b, columns, table, offsets, sizes,
                                         strides);
 }
@@ -262,7 +273,8 @@ Value RotaryEmitter::run() {
   cos = op.getCos();
   sin = op.getSin();
   if (op.getPositions()) {
-    numRows = tensor::getMixedSize(b, b.getLoc(), source, kSequence);
+    numRows = tensor::getMixedSize(
+        b, b.getLoc(), source, getRowDim(cast<ShapedType>(source.getType())));
     cos = gatherRows(cos);
     sin = gatherRows(sin);
   }

@@ -110,3 +110,83 @@ except attn_mlir.BindingError as error:
     assert "k_new: expected dtype f16, bf16, f32 or f64 with rotary, got f8E4M3FN" in str(error), error
 else:
     raise AssertionError("8-bit rows that are turned")
+
+
+# Rows of sequences behind each other: a chunk of a prompt, a decoded token, a sequence without a row, and a row of none behind them.
+def check_packed(interleaved, positions, kind=np.int32):
+    lengths, table = np.array([*LENGTHS, 7], kind), np.concatenate([TABLE, [[4, 6, 6, 6]]]).astype(kind)
+    offsets = np.array([0, 11, 12, 12], kind)
+    rows, sequence = 13, np.array([0] * 11 + [1])
+    own = np.concatenate([np.arange(8, 19), [29]])
+    old_k, old_v = draw(PAGES, HKV, PAGE, D), draw(PAGES, HKV, PAGE, D)
+    q, k_new, v_new = draw(rows, H, D), draw(rows, HKV, D), draw(rows, HKV, D)
+    slots = np.concatenate([PAGE * table[sequence, own // PAGE] + own % PAGE, [-1]])
+    at = own if positions is None else positions
+    for where in ON:
+        k, v = old_k.copy(), old_v.copy()
+        more = {"rotary": TABLES, "rotary_interleaved": interleaved, "rotary_positions": positions}
+        got = np.zeros((rows, H, D), np.float16)
+        attn_mlir.prefill(q, k, v, table, lengths, offsets, 16, k_new=k_new, v_new=v_new, slots=slots, out=got, **more, **where)
+        for b, (begin, end) in enumerate(((0, 11), (11, 12))):
+            tokens, part = end - begin, slice(begin, end)
+            keys, values = (pool[table[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : lengths[b]].astype(float) for pool in (old_k, old_v))
+            keys[:, -tokens:] = turned(k_new[part].transpose(1, 0, 2), at[part], interleaved)
+            values[:, -tokens:] = v_new[part].transpose(1, 0, 2)
+            expected = reference({b: q[part].transpose(1, 0, 2)}, keys, values, b, at[part], tokens, interleaved)
+            error = np.abs(got[part].transpose(1, 0, 2) - expected).max()
+            assert error < 2e-3, f"packed {where}: {error}"
+            stored = k[table[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : lengths[b]]
+            assert np.abs(stored - keys).max() < 1e-3, f"packed {where}: keys"
+        again = attn_mlir.prefill(q, k, v, table, lengths, offsets, 16, **more, **where)
+        assert np.abs(again[:12].astype(float) - got[:12]).max() < 1e-3, where
+        # A token alone has the bits of decode.
+        if positions is None:
+            flags = {} if where == {} else {"invariance": "prefix"}
+            alone = attn_mlir.decode(q[11:12].transpose(1, 0, 2)[None], k, v, table[1:2], lengths[1:2], rotary=TABLES, rotary_interleaved=interleaved, **flags, **where)
+            packed = attn_mlir.prefill(q, k, v, table, lengths, offsets, 16, **more, **flags, **where)
+            assert not flags or (alone[0, :, 0] == packed[11]).all(), where
+
+
+check_packed(False, None)
+check_packed(True, None, np.int64)
+check_packed(False, rng.integers(0, 40, 13))
+
+# Where rows are in their sequences, by arrays of NumPy and without it.
+from attn_mlir.rotary import positions_of_rows  # noqa: E402
+
+some = [1, 4, 4, 6], [9, 3, 2], 8
+expected = [0, 6, 7, 8, 0, 1, 0, 0]
+assert positions_of_rows(*map(np.array, some[:2]), some[2]).tolist() == expected
+assert bytes(positions_of_rows(*(HostArray.of("i32", (len(x),), x) for x in some[:2]), some[2]).data) == np.array(expected).tobytes()
+assert positions_of_rows(np.array([0]), np.array([], np.int32), 2).tolist() == [0, 0]
+
+# Wider rows quantised by scales of their own, after they are turned.
+bits = []
+rows, at = draw(2, HKV, D), np.array([18, 29])
+for where in ON:
+    for before in (True, False):
+        pools = [HostArray("i8", (PAGES, HKV, PAGE, D), bytearray(PAGES * HKV * PAGE * D)) for _ in range(2)]
+        scales = [np.zeros((PAGES, HKV, PAGE), np.float32) for _ in range(2)]
+        more = {"k_new": rows, "v_new": rows, "slots": places[:, 0], "k_scale": scales[0], "v_scale": scales[1]}
+        if before:
+            more["k_new"] = rotate(rows.transpose(1, 0, 2)[None], *TABLES, positions=at)[0].transpose(1, 0, 2).copy()
+            attn_mlir.append(more["k_new"], rows, *pools, places[:, 0], k_scale=scales[0], v_scale=scales[1], **where)
+        else:
+            attn_mlir.prefill(draw(2, H, D), *pools, TABLE, LENGTHS, np.array([0, 1, 2]), rotary=TABLES, **more, **where)
+        bits.append((bytes(pools[0].data), bytes(pools[1].data), scales[0].tobytes()))
+assert len(set(bits)) == 1 and any(bits[0][0]), "pools of 8 bits, packed"
+
+q, pools, offsets = draw(3, H, D), (draw(PAGES, HKV, PAGE, D), draw(PAGES, HKV, PAGE, D)), np.array([0, 1, 3])
+new = draw(2, HKV, D)
+for message, more in {
+    "k_new: expected [3, heads, head dim] with rotary, a row for each of query, got (2, 2, 64)": {"k_new": new, "v_new": new, "slots": np.array([3, 4])},
+    "rotary_positions: expected i32 or i64 of (3,), a position for each row of query, got i64 of (2,)": {"rotary_positions": np.array([3, 4])},
+    "expected rotary with rotary_positions, got none": {"rotary": None, "rotary_positions": np.array([3, 4, 5])},
+    "cos: expected [positions, columns], a column for each of at most 32 pairs, got (40, 33)": {"rotary": (np.zeros((40, 33), np.float32),) * 2},
+}.items():
+    try:
+        attn_mlir.prefill(q, *pools, TABLE, LENGTHS, offsets, **{"rotary": TABLES, **more})
+    except attn_mlir.BindingError as error:
+        assert message in str(error), error
+    else:
+        raise AssertionError(message)

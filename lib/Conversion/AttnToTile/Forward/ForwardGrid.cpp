@@ -219,7 +219,9 @@ void ForwardKernelBuilder::takeSequences() {
   for (const KernelOperand &operand : attention.operands) {
     if (!operand.offsets)
       continue;
-    Value packed = values.lookup(operand.tensor);
+    // Outputs are memory as it is, of inputs rows may have changed before.
+    auto view = operand.batches.getDefiningOp<RaggedOp>();
+    Value packed = values.lookup(view ? view.getPacked() : operand.tensor);
     auto type = cast<tile::GlobalType>(packed.getType());
     Value all = tile::DimOp::create(builder, loc, packed,
                                     tile::SequenceOp::getRowDim(type));

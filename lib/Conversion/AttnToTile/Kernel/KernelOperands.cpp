@@ -33,7 +33,7 @@ static Value sourceOf(Value tile) {
   if (PagedOp pages = getPages(tile))
     return skipColumns(pages.getPool());
   if (RaggedOp ragged = getRagged(tile))
-    return ragged.getPacked();
+    return skipRowOps(ragged.getPacked());
   auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>();
   if (!slice)
     return tile;

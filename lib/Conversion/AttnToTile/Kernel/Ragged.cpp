@@ -6,6 +6,7 @@
 
 #include "Kernel/Ragged.h"
 
+#include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 
@@ -46,7 +47,7 @@ LogicalResult attn::addSequences(TiledAttention &attention) {
     if (!ragged)
       continue;
     auto *operand = llvm::find_if(attention.operands, [&](const auto &known) {
-      return known.tensor == ragged.getPacked();
+      return known.tensor == skipRowOps(ragged.getPacked());
     });
     if (operand->batches && operand->batches != ragged.getResult())
       return ragged.emitOpError() << "expected one view of a packed tensor on "

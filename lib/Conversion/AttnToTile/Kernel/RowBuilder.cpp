@@ -51,7 +51,7 @@ void RowBuilder::shareOutColumns() {
     columns.push_back({layout.second, layout.stride, layout.pairs});
     next = layout.end();
   }
-  skipTo(type.getDimSize(kHeadDim));
+  skipTo(type.getShape().back());
 }
 
 size_t RowBuilder::find(int64_t first) const {
@@ -169,10 +169,11 @@ Value RowBuilder::getPosition(const Row &row, RotaryOp op) {
   if (!positions)
     return row.place[kSequence];
   auto ids = cast<ShapedType>(positions.getType());
-  Value batch = ids.getDimSize(0) == 1 ? i64(0) : row.place[kBatch];
-  Value position = tile::ExtractOp::create(
-      builder, loc, ids.getElementType(), values.lookup(positions),
-      ValueRange{batch, row.place[kSequence]});
+  SmallVector<Value> at = {row.place[kSequence]};
+  if (ids.getRank() == 2)
+    at.insert(at.begin(), ids.getDimSize(0) == 1 ? i64(0) : row.place[kBatch]);
+  Value position = tile::ExtractOp::create(builder, loc, ids.getElementType(),
+                                           values.lookup(positions), at);
   if (!position.getType().isInteger(64))
     position =
         arith::ExtSIOp::create(builder, loc, builder.getI64Type(), position);
@@ -220,7 +221,7 @@ void RowBuilder::normalize(Row &row, QkNormOp op) {
       sum = create<arith::AddFOp>(sum, create<arith::MulFOp>(value, value));
   sum = gpu::SubgroupReduceOp::create(
       builder, loc, sum, gpu::AllReduceOperation::ADD, /*uniform=*/true);
-  Value scale = buildRowScale(builder, loc, sum, type.getDimSize(kHeadDim),
+  Value scale = buildRowScale(builder, loc, sum, type.getShape().back(),
                               op.getEpsilon().convertToDouble());
   for (auto [some, registers] : llvm::zip_equal(columns, row.registers))
     for (auto [number, value] : llvm::enumerate(registers)) {

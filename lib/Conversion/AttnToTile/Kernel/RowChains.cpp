@@ -6,6 +6,8 @@
 
 #include "Kernel/RowChains.h"
 
+#include "attn/Dialect/Attn/IR/Views.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -40,6 +42,8 @@ static bool isFused(tensor::ExtractSliceOp slice) {
 void attn::findRowChains(Operation *nest, SetVector<Operation *> &ops) {
   nest->walk([&](tensor::ExtractSliceOp slice) {
     Operation *last = slice.getSource().getDefiningOp();
+    if (RaggedOp ragged = getRagged(slice))
+      last = ragged.getPacked().getDefiningOp();
     if (getRowSource(last) && isFused(slice))
       last = RowChain::get(last).source.getDefiningOp();
     if (getRowSource(last))

@@ -84,13 +84,38 @@ static void addPoolConstraints(LaunchProgram &program, AppendOp op,
     }
 }
 
+/// The rows of a head of what is under a chain.
+static Size getRows(LaunchProgram &program, Value source) {
+  StringRef name = program.getName(source);
+  return isPackedRows(cast<ShapedType>(source.getType()))
+             ? program.getPackedRows(name)
+             : program.dim(name, kSequence);
+}
+
+/// rotary_c4, where the verifier could not check it. Returns the rows.
+static void addPositionConstraints(LaunchProgram &program, RotaryOp op,
+                                   StringRef source, Size rows) {
+  auto positions = cast<ShapedType>(op.getPositions().getType());
+  StringRef name = program.getName(op.getPositions());
+  program.addConstraint(
+      rows - program.dim(name, positions.getRank() - 1),
+      ("expected " + name + " to have one for each row of " + source).str());
+  if (positions.getRank() == 2 && positions.getDimSize(0) != 1)
+    program.addConstraint(
+        program.dim(source, kBatch) - program.dim(name, 0),
+        ("expected " + name + " of each batch of " + source).str());
+}
+
 /// rotary_c3, where the verifier could not check it.
 static void addTableConstraints(LaunchProgram &program, RotaryOp op) {
   auto table = cast<ShapedType>(op.getCos().getType());
-  StringRef source = program.getName(skipRowOps(op.getSource()));
-  Size needed = program.dim(source, kSequence);
-  if (op.getPositions())
+  Value rows = skipRowOps(op.getSource());
+  StringRef source = program.getName(rows);
+  Size needed = getRows(program, rows);
+  if (op.getPositions()) {
+    addPositionConstraints(program, op, source, needed);
     needed = needed.min(1);
+  }
   for (Value tensor : {op.getCos(), op.getSin()}) {
     StringRef name = program.getName(tensor);
     Size missing = needed - program.dim(name, table.getRank() - 2);
@@ -129,12 +154,18 @@ static void addAppend(LaunchProgram &program, const TiledAttention &attention,
 static void addRows(LaunchProgram &program, const PrologueOp &prologue,
                     const Twine &name) {
   addTableConstraints(program, prologue.op);
-  StringRef source = program.getName(skipRowOps(prologue.op->getResult(0)));
-  Size sizes[] = {program.dim(source, kBatch), program.dim(source, kHead),
-                  program.dim(source, kSequence),
-                  program.dim(source, kHeadDim)};
+  Value rows = skipRowOps(prologue.op->getResult(0));
+  StringRef source = program.getName(rows);
+  Size heads = program.dim(source, kHead);
+  SmallVector<Size> sizes = {getRows(program, rows), heads};
+  if (!isPackedRows(cast<ShapedType>(rows.getType())))
+    sizes = {program.dim(source, kBatch), heads, sizes.front()};
+  Size count = program.constant(1);
+  for (Size size : sizes)
+    count = count * size;
+  sizes.push_back(program.dim(source, kHeadDim));
   program.addWorkspace(prologue.views.front(), sizes);
-  program.addKernel(name, perWarp(program.getProduct(source, kHeadDim)));
+  program.addKernel(name, perWarp(count));
 }
 
 void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,

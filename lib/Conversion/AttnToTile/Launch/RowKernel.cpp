@@ -36,14 +36,19 @@ private:
 } // namespace
 
 void RowKernelBuilder::buildRow(Value number, Value lane) {
-  RowBuilder::Place place;
-  for (Value index : getIndices(number, values.lookup(chain.source), kHeadDim))
-    place.push_back(toI64(index));
+  auto rows = cast<ShapedType>(chain.source.getType());
+  SmallVector<Value> row;
+  for (Value index :
+       getIndices(number, values.lookup(chain.source), rows.getRank() - 1))
+    row.push_back(toI64(index));
   auto at = [&](Value column) {
-    SmallVector<Value> indices(place);
+    SmallVector<Value> indices(row);
     indices.push_back(toI64(column));
     return indices;
   };
+  RowBuilder::Place place(row);
+  if (isPackedRows(rows))
+    place.push_back(row.front());
   RowBuilder(builder, loc, chain, values, lane)
       .build(
           {place},
@@ -65,8 +70,10 @@ LogicalResult RowKernelBuilder::build(StringRef name) {
   if (failed(beginKernel(name, kPrologueWarps)))
     return failure();
   WarpOfGrid warp = getWarpOfGrid(builder, loc, kPrologueWarps);
-  Value count = getSize(chain.source, kBatch);
-  for (unsigned dim : {kHead, kSequence})
+  Value count = getSize(chain.source, 0);
+  for (int64_t dim = 1,
+               rank = cast<ShapedType>(chain.source.getType()).getRank();
+       dim < rank - 1; ++dim)
     count = create<arith::MulIOp>(count, getSize(chain.source, dim));
   // The last CTA may have more warps than there are rows.
   onlyIf(isBelow(warp.number, count),

@@ -62,8 +62,9 @@ LogicalResult RaggedOp::verify() {
 
 LogicalResult RaggedOp::reifyResultShapes(OpBuilder &builder,
                                           ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> packed =
-      tensor::getMixedSizes(builder, getLoc(), getPacked());
+  SmallVector<OpFoldResult> packed;
+  for (unsigned dim = 0; dim < 3; ++dim)
+    packed.push_back(getDim(builder, getLoc(), getPacked(), dim));
   int64_t rows = cast<ShapedType>(getResult().getType()).getDimSize(kSequence);
   OpFoldResult room = builder.getIndexAttr(rows);
   if (ShapedType::isDynamic(rows))

@@ -21,7 +21,8 @@ using namespace attn;
 
 /// rotary_c1, qk_norm_c1: a row has columns whose number is known.
 static LogicalResult verifyHeadDim(Operation *op, ShapedType source) {
-  if (!source.isDynamicDim(kHeadDim) && source.getDimSize(kHeadDim) > 0)
+  int64_t headDim = source.getShape().back();
+  if (!ShapedType::isDynamic(headDim) && headDim > 0)
     return success();
   return op->emitOpError() << "expected D to be static and positive, got "
                            << source;
@@ -66,12 +67,16 @@ static LogicalResult verifyTables(RotaryOp op) {
     return op.emitOpError() << "expected tables with " << layout.pairs
                             << " columns, one for each pair, or "
                             << 2 * layout.pairs << ", got " << table;
+  auto source = cast<ShapedType>(op.getSource().getType());
+  if (table.getRank() == 3 && isPackedRows(source))
+    return op.emitOpError() << "expected tables [T, w] beside packed rows "
+                               "[rows, H, D], got "
+                            << table;
   if (table.getRank() == 3 &&
       failed(verifyBatches(op, "cos", table.getDimSize(0))))
     return failure();
   int64_t rows = table.getShape().end()[-2];
-  int64_t needed =
-      cast<ShapedType>(op.getSource().getType()).getDimSize(kSequence);
+  int64_t needed = source.getDimSize(getRowDim(source));
   if (op.getPositions())
     needed = needed == 0 ? 0 : 1;
   if (ShapedType::isDynamic(rows) || ShapedType::isDynamic(needed) ||
@@ -81,20 +86,35 @@ static LogicalResult verifyTables(RotaryOp op) {
                           << " rows, got " << rows;
 }
 
+/// rotary_c4: of packed rows nothing else says where in a sequence they are.
+static LogicalResult verifyPositions(RotaryOp op) {
+  auto source = cast<ShapedType>(op.getSource().getType());
+  bool isPacked = isPackedRows(source);
+  if (!op.getPositions())
+    return isPacked ? op.emitOpError() << "expected positions [rows] of packed "
+                                          "rows [rows, H, D], got none"
+                    : success();
+  auto positions = cast<ShapedType>(op.getPositions().getType());
+  if (positions.getRank() != (isPacked ? 1 : 2))
+    return op.emitOpError()
+           << "expected positions " << (isPacked ? "[rows]" : "[1 or B, N]")
+           << " of a source " << source << ", got " << positions;
+  if (!isPacked &&
+      failed(verifyBatches(op, "positions", positions.getDimSize(0))))
+    return failure();
+  unsigned dim = getRowDim(source), last = positions.getRank() - 1;
+  return verifyEqual(
+      op, {"source", Twine(dim).str(), source.getDimSize(dim)},
+      {"positions", Twine(last).str(), positions.getDimSize(last)});
+}
+
 LogicalResult RotaryOp::verify() {
   auto source = cast<ShapedType>(getSource().getType());
   if (failed(verifyHeadDim(*this, source)) ||
-      failed(verifyColumns(*this, source.getDimSize(kHeadDim))) ||
+      failed(verifyColumns(*this, source.getShape().back())) ||
       failed(verifyTables(*this)))
     return failure();
-  // rotary_c4
-  if (!getPositions())
-    return success();
-  auto positions = cast<ShapedType>(getPositions().getType());
-  if (failed(verifyBatches(*this, "positions", positions.getDimSize(0))))
-    return failure();
-  return verifyEqual(*this, {"source", "2", source.getDimSize(kSequence)},
-                     {"positions", "1", positions.getDimSize(1)});
+  return verifyPositions(*this);
 }
 
 LogicalResult QkNormOp::verify() {
@@ -104,7 +124,9 @@ LogicalResult QkNormOp::verify() {
   // qk_norm_c2
   if (getWeight() &&
       failed(
-          verifyEqual(*this, {"source", "3", source.getDimSize(kHeadDim)},
+          verifyEqual(*this,
+                      {"source", Twine(source.getRank() - 1).str(),
+                       source.getShape().back()},
                       {"weight", "0",
                        cast<ShapedType>(getWeight().getType()).getDimSize(0)})))
     return failure();
@@ -157,8 +179,10 @@ LogicalResult DequantizeOp::verify() {
 static LogicalResult reifyRowShapes(OpBuilder &builder, Operation *op,
                                     ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> sizes;
-  for (unsigned dim : {kBatch, kHead, kSequence, kHeadDim})
-    sizes.push_back(getDim(builder, op->getLoc(), getRowSource(op), dim));
+  Value source = getRowSource(op);
+  for (int64_t dim = 0, rank = cast<ShapedType>(source.getType()).getRank();
+       dim < rank; ++dim)
+    sizes.push_back(getDim(builder, op->getLoc(), source, dim));
   shapes.push_back(sizes);
   return success();
 }
@@ -184,7 +208,7 @@ RotaryLayout RotaryLayout::get(RotaryOp op) {
   int64_t begin = columns ? (*columns)[0] : 0;
   int64_t end =
       columns ? (*columns)[1]
-              : cast<ShapedType>(op.getSource().getType()).getDimSize(kHeadDim);
+              : cast<ShapedType>(op.getSource().getType()).getShape().back();
   RotaryLayout layout;
   layout.pairs = (end - begin) / 2;
   layout.stride = op.getInterleaved() ? 2 : 1;
@@ -202,6 +226,12 @@ RotaryLayout RotaryLayout::get(RotaryOp op) {
 //===----------------------------------------------------------------------===//
 // What lowerings share
 //===----------------------------------------------------------------------===//
+
+bool attn::isPackedRows(ShapedType rows) { return rows.getRank() == 3; }
+
+unsigned attn::getRowDim(ShapedType rows) {
+  return isPackedRows(rows) ? 0 : unsigned(kSequence);
+}
 
 Value attn::getRowSource(Operation *op) {
   if (auto rotary = dyn_cast_or_null<RotaryOp>(op))

@@ -460,7 +460,9 @@ private:
   static int64_t checkRotations(AssertBuilder &builder, AttentionOp op) {
     int64_t count = 0;
     llvm::SmallPtrSet<Value, 4> checked;
-    for (Value rows : op->getOperands())
+    for (Value rows : op->getOperands()) {
+      if (RaggedOp ragged = getRagged(rows))
+        rows = ragged.getPacked();
       for (Value source; (source = getRowSource(rows.getDefiningOp()));
            rows = source) {
         auto rotary = rows.getDefiningOp<RotaryOp>();
@@ -468,6 +470,7 @@ private:
             checked.insert(rotary.getPositions()).second)
           count += builder.checkPositions(rotary);
       }
+    }
     return count;
   }
 

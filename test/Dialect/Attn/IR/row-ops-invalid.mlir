@@ -196,3 +196,66 @@ func.func @f(%x: tensor<2x4x9x64xi8>, %d: tensor<3x4xf32>) {
   %0 = attn.dequantize %x descale(%d : tensor<3x4xf32>) : tensor<2x4x9x64xi8> -> tensor<2x4x9x64xf16>
   return
 }
+
+// -----
+
+// rotary_c1
+func.func @f(%x: tensor<9x64xf16>, %t: tensor<9x32xf32>) {
+  // expected-error @+1 {{'source' must be tensor of f16, bf16, f32 or f64 of rank 3 or 4, but got 'tensor<9x64xf16>'}}
+  %0 = attn.rotary %x, %t, %t halves : tensor<9x64xf16>, tensor<9x32xf32>
+  return
+}
+
+// -----
+
+// rotary_c3: packed rows have no batch.
+func.func @f(%x: tensor<?x4x64xf16>, %t: tensor<1x9x32xf32>, %p: tensor<?xi32>) {
+  // expected-error @+1 {{expected tables [T, w] beside packed rows [rows, H, D], got 'tensor<1x9x32xf32>'}}
+  %0 = attn.rotary %x, %t, %t halves positions(%p : tensor<?xi32>) : tensor<?x4x64xf16>, tensor<1x9x32xf32>
+  return
+}
+
+// -----
+
+// rotary_c4: nothing says where packed rows are.
+func.func @f(%x: tensor<?x4x64xf16>, %t: tensor<9x32xf32>) {
+  // expected-error @+1 {{expected positions [rows] of packed rows [rows, H, D], got none}}
+  %0 = attn.rotary %x, %t, %t halves : tensor<?x4x64xf16>, tensor<9x32xf32>
+  return
+}
+
+// -----
+
+// rotary_c4
+func.func @f(%x: tensor<?x4x64xf16>, %t: tensor<9x32xf32>, %p: tensor<1x?xi32>) {
+  // expected-error @+1 {{expected positions [rows] of a source 'tensor<?x4x64xf16>', got 'tensor<1x?xi32>'}}
+  %0 = attn.rotary %x, %t, %t halves positions(%p : tensor<1x?xi32>) : tensor<?x4x64xf16>, tensor<9x32xf32>
+  return
+}
+
+// -----
+
+// rotary_c4
+func.func @f(%x: tensor<1x4x9x64xf16>, %t: tensor<9x32xf32>, %p: tensor<9xi32>) {
+  // expected-error @+1 {{expected positions [1 or B, N] of a source 'tensor<1x4x9x64xf16>', got 'tensor<9xi32>'}}
+  %0 = attn.rotary %x, %t, %t halves positions(%p : tensor<9xi32>) : tensor<1x4x9x64xf16>, tensor<9x32xf32>
+  return
+}
+
+// -----
+
+// rotary_c4
+func.func @f(%x: tensor<8x4x64xf16>, %t: tensor<9x32xf32>, %p: tensor<9xi32>) {
+  // expected-error @+1 {{expected positions dimension 0 to be 8 as in source, got 9}}
+  %0 = attn.rotary %x, %t, %t halves positions(%p : tensor<9xi32>) : tensor<8x4x64xf16>, tensor<9x32xf32>
+  return
+}
+
+// -----
+
+// qk_norm_c2
+func.func @f(%x: tensor<8x4x64xf16>, %w: tensor<32xf16>) {
+  // expected-error @+1 {{expected weight dimension 0 to be 64 as in source, got 32}}
+  %0 = attn.qk_norm %x weight(%w : tensor<32xf16>) epsilon(0.0) : tensor<8x4x64xf16>
+  return
+}

@@ -31,3 +31,12 @@ func.func @dequantize(%x: tensor<?x4x?x64xf8E4M3FN>, %y: tensor<?x4x?x64xi8>, %d
   %2 = attn.dequantize %y descale(%h : tensor<?x2xf32>) : tensor<?x4x?x64xi8> -> tensor<?x4x?x64xbf16>
   return
 }
+
+// CHECK-LABEL: @packed
+// CHECK: attn.rotary %arg0, %arg1, %arg1 halves positions(%arg2 : tensor<?xi32>) : tensor<?x4x64xf16>, tensor<128x32xf32>
+// CHECK: attn.qk_norm %{{.*}} epsilon({{.*}}) : tensor<?x4x64xf16>
+func.func @packed(%x: tensor<?x4x64xf16>, %t: tensor<128x32xf32>, %p: tensor<?xi32>) -> tensor<?x4x64xf16> {
+  %0 = attn.rotary %x, %t, %t halves positions(%p : tensor<?xi32>) : tensor<?x4x64xf16>, tensor<128x32xf32>
+  %1 = attn.qk_norm %0 epsilon(1.0e-6) : tensor<?x4x64xf16>
+  return %1 : tensor<?x4x64xf16>
+}

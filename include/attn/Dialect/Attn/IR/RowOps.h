@@ -37,6 +37,13 @@ struct RotaryLayout {
   int64_t end() const { return first + 2 * pairs; }
 };
 
+/// True of [rows, H, D], the rows of sequences behind each other; others are
+/// [B, H, N, D].
+bool isPackedRows(mlir::ShapedType rows);
+
+/// The dimension that counts the rows of a head.
+unsigned getRowDim(mlir::ShapedType rows);
+
 /// The tensor whose rows `op`, which may be null, changes; null for ops that do
 /// something else.
 mlir::Value getRowSource(mlir::Operation *op);

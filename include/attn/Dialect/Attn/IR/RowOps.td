@@ -20,6 +20,14 @@ def Attn_RotaryTable : AnyTypeOf<[Attn_Tensor<Attn_Float, 2>,
                                   Attn_Tensor<Attn_Float, 3>],
     "tensor of f16, bf16, f32 or f64 of rank 2 or 3">;
 
+// [B, H, N, D], or packed rows of sequences behind each other, [rows, H, D].
+def Attn_Rows : AnyTypeOf<[Attn_Tensor<Attn_Float, 4>, Attn_Tensor<Attn_Float, 3>],
+    "tensor of f16, bf16, f32 or f64 of rank 3 or 4">;
+
+// [1 or B, N], or [rows] of packed rows.
+def Attn_RowPositions : AnyTypeOf<[Attn_Tensor<Attn_Int, 1>, Attn_Tensor<Attn_Int, 2>],
+    "tensor of i32 or i64 of rank 1 or 2">;
+
 class Attn_RowOp<string mnemonic, list<Trait> traits = []> :
     Attn_Op<mnemonic, !listconcat(traits, [
         Pure,
@@ -38,8 +46,11 @@ def RotaryOp : Attn_RowOp<"rotary", [
     2m + 1 (GPT-J, Meta's Llama); `columns [lo, hi]` are the columns from lo up to
     but not hi, all without it. Others stay as they are.
 
+    The source may be packed rows [rows, H, D] as well, before an `attn.ragged`
+    or `attn.append` takes them.
+
     Row `i` reads row `i` of the tables, or row `positions[b, i]`, where positions
-    are [1 or B, N]; one that the tables do not have counts as the last, and
+    are [1 or B, N], and of packed rows, which need them, [rows]; one that the tables do not have counts as the last, and
     `--device-asserts` reports it. A table has r/2 columns, one for each pair, or
     r, one for each column. Frequencies, their scaling and factors of attention
     are what tables are made of.
@@ -57,13 +68,13 @@ def RotaryOp : Attn_RowOp<"rotary", [
         : tensor<?x32x?x128xbf16>, tensor<4096x32xf32>
     ```
   }];
-  let arguments = (ins Attn_Tensor<Attn_Float, 4>:$source,
+  let arguments = (ins Attn_Rows:$source,
                        Attn_RotaryTable:$cos, Attn_RotaryTable:$sin,
-                       Optional<Attn_Tensor<Attn_Int, 2>>:$positions,
+                       Optional<Attn_RowPositions>:$positions,
                        UnitAttr:$interleaved,
                        OptionalAttr<DenseI64ArrayAttr>:$columns,
                        UnitAttr:$transposed);
-  let results = (outs Attn_Tensor<Attn_Float, 4>:$result);
+  let results = (outs Attn_Rows:$result);
   let assemblyFormat = [{
     $source `,` $cos `,` $sin (`interleaved` $interleaved^):(`halves`)?
     (`positions` `(` $positions^ `:` type($positions) `)`)?
@@ -77,7 +88,7 @@ def QkNormOp : Attn_RowOp<"qk_norm"> {
   let summary = "rows divided by their root mean square";
   let description = [{
     `x / sqrt(mean of x^2 + epsilon) * weight` for each row of the source
-    [B, H, N, D], with a weight [D], which is 1 if it is missing. A weight that a
+    [B, H, N, D], or of packed rows [rows, H, D], with a weight [D], which is 1 if it is missing. A weight that a
     model adds 1 to, as Gemma's, is added before; the order of this op and
     `attn.rotary` is that of the model.
 
@@ -90,10 +101,10 @@ def QkNormOp : Attn_RowOp<"qk_norm"> {
         : tensor<?x32x?x128xbf16>
     ```
   }];
-  let arguments = (ins Attn_Tensor<Attn_Float, 4>:$source,
+  let arguments = (ins Attn_Rows:$source,
                        Optional<Attn_Tensor<Attn_Float, 1>>:$weight,
                        F64Attr:$epsilon);
-  let results = (outs Attn_Tensor<Attn_Float, 4>:$result);
+  let results = (outs Attn_Rows:$result);
   let assemblyFormat = [{
     $source (`weight` `(` $weight^ `:` type($weight) `)`)?
     `epsilon` `(` $epsilon `)` attr-dict `:` type($source)
