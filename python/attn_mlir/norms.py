@@ -29,9 +29,10 @@ def norm_field(named: Mapping[str, ArrayView], qk_norm: Any, epsilon: float) -> 
     """Of an AttentionProblem: epsilon, and the types of the weights of query and key, None for one that there is not. Empty without a norm."""
     if qk_norm is None:
         return ()
-    dtype, dim = named["query"].dtype, named["query"].shape[3]
-    if dtype not in ("f16", "bf16", "f32", "f64"):
-        raise BindingError(f"query: expected dtype f16, bf16, f32 or f64 with qk_norm, got {dtype}")
+    dim = named["query"].shape[-1]
+    for name in ("query", "k_new"):
+        if name in named and (dtype := named[name].dtype) not in ("f16", "bf16", "f32", "f64"):
+            raise BindingError(f"{name}: expected dtype f16, bf16, f32 or f64 with qk_norm, got {dtype}")
     types: list[Optional[str]] = []
     for name in WEIGHTS:
         view = named.get(name)
@@ -41,17 +42,17 @@ def norm_field(named: Mapping[str, ArrayView], qk_norm: Any, epsilon: float) -> 
     return ("qk_norm", (float(epsilon), *types))
 
 
-def norm_lines(field: tuple, dim: int, operands: tuple[str, str], types: Mapping[str, str], text_of: Any) -> tuple[dict[str, str], list[str], tuple[str, str]]:
-    """The types of more arguments, the lines that norm query and key, `operands`, and the names of what these give. `text_of` writes a float."""
-    epsilon, *weights = field
-    arguments, lines = {}, []
-    for operand, source, name, dtype in zip(("query", "key"), operands, WEIGHTS, weights):
-        clause = ""
-        if dtype is not None:
-            arguments[name] = f"tensor<{dim}x{dtype}>"
-            clause = f" weight(%{name} : {arguments[name]})"
-        lines.append(f"  %{operand}_normed = attn.qk_norm {source}{clause} epsilon({text_of(epsilon)}) : {types[operand]}\n")
-    return arguments, lines, ("%query_normed", "%key_normed")
+def norm_lines(field: tuple, dim: int, operands: Mapping[str, str], types: Mapping[str, str], text_of: Any) -> tuple[dict[str, str], list[str], dict[str, str]]:
+    """The types of more arguments, the lines that norm `operands`, query and keys, by names of arguments, and the names of what these give. `text_of` writes a float."""
+    epsilon, *dtypes = field
+    arguments = {name: f"tensor<{dim}x{dtype}>" for name, dtype in zip(WEIGHTS, dtypes) if dtype is not None}
+    lines, normed = [], {}
+    for operand, source in operands.items():
+        name = WEIGHTS[operand != "query"]
+        clause = f" weight(%{name} : {arguments[name]})" if name in arguments else ""
+        normed[operand] = f"%{operand}_normed"
+        lines.append(f"  {normed[operand]} = attn.qk_norm {source}{clause} epsilon({text_of(epsilon)}) : {types[operand]}\n")
+    return arguments, lines, normed
 
 
 def norm(x: Any, weight: Any = None, *, epsilon: float = 1e-6) -> Any:

@@ -17,7 +17,9 @@ from .float8 import pool_scales
 from .functional import Call, default_target, make_score, mask_at_end
 from .heads import head_map_arrays
 from .kernel import Kernel, compile
-from .rotary import rotary_field, rows_of_tokens
+from .norms import WEIGHTS, norm_arrays, norm_field
+from .problem import float_text
+from .rotary import POSITIONS, rotary_field, rows_of_tokens
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
 
@@ -45,6 +47,8 @@ def decode(
     scale: Optional[float] = None,
     mask_mod: Any = None,
     score_mod: Any = None,
+    qk_norm: Any = None,
+    qk_norm_epsilon: float = 1e-6,
     rotary: Any = None,
     rotary_interleaved: bool = False,
     rotary_positions: Any = None,
@@ -84,6 +88,7 @@ def decode(
         arrays [1] or [B, Hkv] (FlashInfer's and vLLM's names; FlashAttention's k_descale, v_descale), or pools [pages, Hkv, page size], one for each
         row of the others (not with head_map), to which those of wider k_new and v_new are written. None: 1.
       mask_mod, score_mod: as of `varlen`, of tokens i of M and keys j of their sequence: attn_mlir.mask.tree_bits shows guessed tokens that form a tree.
+      qk_norm, qk_norm_epsilon: as of `attention`, of query and of k_new, before they are turned; keys in pools are divided already.
       rotary, rotary_interleaved: as of `attention`, of query and of k_new [B, Hkv, M, D]; keys in pools are turned already (FlashAttention's rotary_cos,
         rotary_sin). New rows are turned and rounded to their type once, then appended, on a GPU by one kernel; pools of 8 bits get them quantised.
       rotary_positions: [1 or B, M], i32 or i64, of the new tokens; None: lengths - M + i for token i.
@@ -115,16 +120,19 @@ def decode(
             scales = append_scales(query, k_scale, v_scale, {**rows, "k_pool": k_pool})
             more.update({} if tokens else scales)
     tables = rows_of_tokens(rotary, rotary_positions, query, lengths, k_new)
-    check_no_gradients(**tables)
-    named = {name: view_of(array, name) for name, array in {"query": query, **table_arrays(table), **tables}.items()}
-    fields += rotary_field(named, rotary_interleaved)
-    if rows and tables and target == "cpu":
-        rows["k_new"] = turned_rows(k_new, tables, rotary_interleaved)
+    weights_of_norm = norm_arrays(qk_norm, qk_norm_epsilon)
+    check_no_gradients(**weights_of_norm, **tables)
+    given = {"query": query, **table_arrays(table), **weights_of_norm, **tables, **({"k_new": k_new} if rows else {})}
+    named = {name: view_of(array, name) for name, array in given.items()}
+    changes = (*norm_field(named, qk_norm, qk_norm_epsilon), *rotary_field(named, rotary_interleaved))
+    fields += changes
+    if rows and changes and target == "cpu":
+        rows["k_new"] = changed_rows(k_new, {**weights_of_norm, **tables}, None if qk_norm is None else qk_norm_epsilon, rotary_interleaved)
     if rows and target != "cpu":
         more.update(rows)
         new = view_of(k_new, "k_new")
         fields += ("append", (len(new.shape), new.dtype, view_of(slots, "slots").dtype))
-    more.update(tables)
+    more.update({**weights_of_norm, **tables})
     if tokens:
         soft_cap, score_mod = None, tokens.change_score(make_score(soft_cap, score_mod))
     call = Call(query, k_pool, v_pool, None, sink, more, causal, None, soft_cap, scale, mask_at_end(window, mask_mod), score_mod)
@@ -204,25 +212,32 @@ def flags_of_splits(page: int, fixed_split_size: Optional[int], disable_split_kv
     return flags
 
 
-def turned_rows(rows: Any, tables: Mapping[str, Any], interleaved: bool) -> Any:
-    """[B, Hkv, M, D] or [rows, Hkv, D], rounded once, in host memory."""
-    arrays = [view_of(array) for array in (rows, *tables.values())]
-    if any(view.device != "cpu" for view in arrays):
+def changed_rows(rows: Any, arrays: Mapping[str, Any], epsilon: Optional[float], interleaved: bool) -> Any:
+    """New keys [B, Hkv, M, D] or [rows, Hkv, D] as kernels append them, in host memory: divided, if epsilon is that of a norm, and turned, if `arrays`, of
+    arguments by name, have tables; rounded once."""
+    kept = {"x": rows, **{name: array for name, array in arrays.items() if name != WEIGHTS[0]}}
+    views = {name: view_of(array, name) for name, array in kept.items()}
+    if any(view.device != "cpu" for view in views.values()):
         raise BindingError("expected arrays in host memory, got one on a GPU")
-    types = [f"tensor<{'?x' * (len(v.shape) - 1)}{v.shape[-1] if i < 3 else '?'}x{v.dtype}>" for i, v in enumerate(arrays)]
-    return rotary_kernel(tuple(types), arrays[1].shape[1], interleaved).run([rows, *tables.values()], arrays, None, None)
+    types = {name: f"tensor<{'?x' * (len(v.shape) - 1)}{'?' if name in POSITIONS else v.shape[-1]}x{v.dtype}>" for name, v in views.items()}
+    return row_kernel(tuple(types.items()), epsilon, interleaved).run(list(kept.values()), list(views.values()), None, None)
 
 
 @functools.lru_cache(maxsize=256)
-def rotary_kernel(types: tuple[str, ...], pairs: int, interleaved: bool) -> Kernel:
-    """Of rows, cos, sin and positions, on the CPU."""
-    rows, table, _, positions = types
-    text = f"""func.func @turn(%x: {rows}, %cos: {table}, %sin: {table}, %at: {positions}) -> {rows} {{
-  %0 = attn.rotary %x, %cos, %sin {"interleaved" if interleaved else "halves"} positions(%at : {positions}) columns [0, {2 * pairs}] : {rows}, {table}
-  return %0 : {rows}
-}}
-"""
-    return DirectKernel(text, None, lambda _: 0)
+def row_kernel(arguments: tuple[tuple[str, str], ...], epsilon: Optional[float], interleaved: bool) -> Kernel:
+    """Of changed_rows, on the CPU."""
+    types = dict(arguments)
+    rows, lines, last = types["x"], "", "%x"
+    if epsilon is not None:
+        weight = f" weight(%{WEIGHTS[1]} : {types[WEIGHTS[1]]})" if WEIGHTS[1] in types else ""
+        lines, last = f"  %normed = attn.qk_norm %x{weight} epsilon({float_text(epsilon)}) : {rows}\n", "%normed"
+    if "cos" in types:
+        clauses = f"{'interleaved' if interleaved else 'halves'} positions(%{POSITIONS[0]} : {types[POSITIONS[0]]})"
+        pairs = int(types["cos"].split("x")[1])
+        lines += f"  %turned = attn.rotary {last}, %cos, %sin {clauses} columns [0, {2 * pairs}] : {rows}, {types['cos']}\n"
+        last = "%turned"
+    parameters = ", ".join(f"%{name}: {type}" for name, type in arguments)
+    return DirectKernel(f"func.func @change({parameters}) -> {rows} {{\n{lines}  return {last} : {rows}\n}}\n", None, lambda _: 0)
 
 
 def cache_scales(query: Any, k_scale: Any, v_scale: Any, q_scale: Any = None) -> dict[str, Any]:

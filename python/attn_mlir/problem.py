@@ -189,7 +189,7 @@ class AttentionProblem:
             heads = ("tokens", "Hkv") if rank == 3 else ("Bnew", "Hkv", "Mnew")
             news = [tensor((*heads, dim), dtype) for dim in (self.head_dim, self.value_dim)]
             arguments.update({"k_new": news[0], "v_new": news[1], "slots": tensor((*batches, *tokens), entry)})
-            append = f"{'%k_new_turned' if self.rotary else '%k_new'}, %v_new into %key, %value slots(%slots : {arguments['slots']})"
+            append = f"%k_new{'_turned' if self.rotary else '_normed' if self.qk_norm else ''}, %v_new into %key, %value slots(%slots : {arguments['slots']})"
             if self.descales and dtype != stored:
                 append += f" descale(%key_descale, %value_descale : {arguments['key_descale']}, {arguments['value_descale']})"
             into = f"{', '.join(news)} into {', '.join(pools)}"
@@ -206,24 +206,23 @@ class AttentionProblem:
             arguments.update({"seed": "tensor<i64>", "offset": "tensor<i64>"})
             reads = [f"  %dropout_{name} = tensor.extract %{name}[] : tensor<i64>\n" for name in ("seed", "offset")]
             dropout = [f"dropout(%dropout_seed, %dropout_offset) rate({float_text(self.dropout)})"]
-        pair = ("%query", "%key")
+        # Keys in pages are changed already, but for new ones.
+        read = ("query", *(("key",) if not self.pages else ("k_new",) if self.append else ()))
+        current, changes = {name: f"%{name}" for name in read}, []
         if self.qk_norm:
-            weights, lines, pair = norm_lines(self.qk_norm, self.head_dim, pair, arguments, float_text)
+            weights, lines, current = norm_lines(self.qk_norm, self.head_dim, current, arguments, float_text)
             arguments.update(weights)
-            views += lines
+            changes += lines
         if self.rotary:
-            operands = {"query": (pair[0], "query_positions", "M")}
-            if not self.pages:  # whose keys are turned already, but for new ones
-                operands["key"] = (pair[1], "key_positions", "N")
-            elif self.append:
-                operands["k_new"] = ("%k_new", "query_positions", "M")
-            tables, lines, turned = rotary_lines(self.rotary, tensor, operands, arguments)
+            operands = {name: (of, "key_positions", "N") if name == "key" else (of, "query_positions", "M") for name, of in current.items()}
+            tables, lines, current = rotary_lines(self.rotary, tensor, operands, arguments)
             arguments.update(tables)
-            views = lines + views if self.pages else views + lines
-            names = names.replace("%query", turned["query"])
-            pair = (turned["query"], turned.get("key", ""))
-        if (self.qk_norm or self.rotary) and not self.pages:
-            names = f"{', '.join(pair)}, %value"
+            changes += lines
+        views = changes + views if self.pages else views + changes
+        if self.pages:
+            names = names.replace("%query", current["query"])
+        elif changes:
+            names = f"{current['query']}, {current['key']}, %value"
         if self.wide_dtype:
             lines, wider = dequantize_lines(arguments, self.wide_dtype)
             views += lines

@@ -17,8 +17,9 @@ from .functional import MOST_ROWS_OF_DECODING, default_target, keys_of_pool, mak
 from .kernel import Kernel, compile
 from .mask.tracing import ROW, Traced
 from .paged import (
-    append_on_host, append_scales, cache_scales, check_new_rows, check_offsets, check_table, flags_of_splits, quantises, table_arrays, turned_rows,
+    append_on_host, append_scales, cache_scales, changed_rows, check_new_rows, check_offsets, check_table, flags_of_splits, quantises, table_arrays,
 )  # fmt: skip
+from .norms import WEIGHTS, norm_arrays, norm_field
 from .problem import Region, float_text, in_f64
 from .rotary import POSITIONS, TABLES, check_packed_rotary, rows_of_sequences
 from .runtime.host_array import HostArray
@@ -96,6 +97,8 @@ def prefill(
     scale: Optional[float] = None,
     mask_mod: Any = None,
     score_mod: Any = None,
+    qk_norm: Any = None,
+    qk_norm_epsilon: float = 1e-6,
     rotary: Any = None,
     rotary_interleaved: bool = False,
     rotary_positions: Any = None,
@@ -119,7 +122,7 @@ def prefill(
       k_pool, v_pool, k_scale, v_scale, table, lengths: as of `decode`: lengths are all keys of a sequence, those of the new rows among them.
         Pools of scales, one for each row, are not for a query of 8 bits.
       q_scale: of a query of 8 bits beside pools of its type, as k_scale. One that is None beside others is 1.
-      rotary, rotary_interleaved: as of `decode`, of query and of k_new, which has a row for each of query then; not of a query of 8 bits.
+      qk_norm, qk_norm_epsilon, rotary, rotary_interleaved: as of `decode`, of query and of k_new, which has a row for each of query where it is turned; not of a query of 8 bits.
       rotary_positions: [rows], i32 or i64 (vLLM's positions); None: where a row is in its sequence, lengths - M + i of M new rows.
       fixed_split_size, disable_split_kv: as of `decode`.
       invariance: as of `decode`; the bits do not depend on max_seqlen_q then, and with "prefix" a token's are those that `decode` gives it.
@@ -133,7 +136,11 @@ def prefill(
     tokens = pool_scales(query, sequences_of(cu_seqlens_q), k_pool, table, lengths, scales) if q_scale is None else None
     more = {"query_offsets": cu_seqlens_q, **table_arrays(table), "key_lengths": lengths, **({} if tokens else scales)}
     tables = rows_of_sequences(rotary, rotary_positions, query, cu_seqlens_q, lengths, k_new)
-    more.update(tables)
+    weights = norm_arrays(qk_norm, qk_norm_epsilon)
+    epsilon = None if qk_norm is None else float(qk_norm_epsilon)
+    changed = {"query": query, **weights, **({} if k_new is None else {"k_new": k_new})}
+    norm_field({name: view_of(array, name) for name, array in changed.items()}, qk_norm, qk_norm_epsilon)
+    more.update({**weights, **tables})
     target = target or default_target(view_of(query, "query"), device)
     row_scales: tuple[Any, ...] = ()
     if any(array is not None for array in (k_new, v_new, slots)):
@@ -143,8 +150,8 @@ def prefill(
         is_narrowed = quantises(k_new, v_new, k_pool, v_pool)
         quantising = append_scales(query, k_scale, v_scale, {**rows, "k_pool": k_pool}) if is_narrowed else {}
         if target == "cpu":  # a kernel for the CPU would give copies of the pools back
-            if tables:
-                rows["k_new"] = turned_rows(k_new, tables, rotary_interleaved)
+            if tables or qk_norm is not None:
+                rows["k_new"] = changed_rows(k_new, {**weights, **tables}, epsilon, rotary_interleaved)
             append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, quantising)
         elif tokens:
             row_scales = tuple(quantising.values())
@@ -154,7 +161,7 @@ def prefill(
     rules = Rules(causal, window, soft_cap, scale, mask_mod, score_mod, tokens)
     splits = (fixed_split_size, disable_split_kv, invariance)
     arrays = {"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}
-    return run(arrays, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits, row_scales, rotary_interleaved)
+    return run(arrays, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits, row_scales, (epsilon, rotary_interleaved))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,8 +169,8 @@ class RaggedProblem:
     """What a kernel is made for. `dtype` is of the query; `room`: rows of a sequence at most, None for all; `page`: rows of a page of keys, None for keys behind
     each other; `types` are those of sink, offsets, table and lengths, by name; `descales` are the ranks of those of what has 8 bits, 1 or 2; `heads`: (Hq, Hkv) where they are fixed.
     What the regions read are the last arguments: of the mask, the score and the factor, a prob_mod. `new` is the type of rows that are appended first, from arguments k_new, v_new and slots;
-    `row_scales` the names of those of score and factor that are pools of scales to which those of wider new rows are written. `rotary`: the columns of the tables
-    cos and sin that query and new keys are turned by, and whether its pairs are interleaved."""
+    `row_scales` the names of those of score and factor that are pools of scales to which those of wider new rows are written. `epsilon`: of the norm of
+    query and new keys, None for none; `rotary`: the columns of the tables cos and sin that these are turned by, and whether its pairs are interleaved."""
 
     dtype: str
     key_dtype: str
@@ -182,6 +189,7 @@ class RaggedProblem:
     heads: Optional[tuple[int, int]]
     new: Optional[str] = None
     row_scales: tuple[str, ...] = ()
+    epsilon: Optional[float] = None
     rotary: Optional[tuple[int, bool]] = None
 
     @property
@@ -216,6 +224,7 @@ class RaggedProblem:
         ranks: dict[str, tuple[Any, ...]] = {"key_table": ("?",) if self.has_table_offsets else ("?", "?"), "sink": (hq,)}
         ranks.update((name, ("?", hkv) if rank == 2 else (1,)) for name, rank in zip(self.scaled, self.descales))
         ranks.update(k_new=("?", hkv, self.head_dim), v_new=("?", hkv, self.value_dim))
+        ranks.update(dict.fromkeys(WEIGHTS, (self.head_dim,)))
         if self.rotary:
             ranks.update(dict.fromkeys(TABLES, ("?", self.rotary[0])))
         found.update((name, self.tensor(*ranks.get(name, "?"), dtype=dtype)) for name, dtype in self.types)
@@ -230,13 +239,13 @@ class RaggedProblem:
         views = {"query": self.tensor("?", hq, room, self.head_dim)}
         views.update((name, self.tensor("?", hkv, "?", dim, dtype=dtype)) for name, dim, dtype in self.stored)
         of_keys = "key_table" if self.page else "key_offsets"
-        lines, turned = self.rotary_lines(arguments)
-        lines, written = lines + self.append_lines(arguments, turned), self.written()
+        lines, changed = self.row_lines(arguments)
+        lines, written = lines + self.append_lines(arguments, changed), self.written()
         for name, by in (("query", "query_offsets"), ("key", of_keys), ("value", of_keys)):
             op = "paged" if by == "key_table" else "ragged"
             places = [by, f"{by}_offsets"] if op == "paged" and self.has_table_offsets else [by]
             operands, types = (", ".join(parts) for parts in zip(*((f"%{place}", arguments[place]) for place in places)))
-            lines.append(f"%{name}_rows = attn.{op} {written.get(name) or turned.get(name, '%' + name)}[{operands}] : {arguments[name]}[{types}] -> {views[name]}")
+            lines.append(f"%{name}_rows = attn.{op} {written.get(name) or changed.get(name, '%' + name)}[{operands}] : {arguments[name]}[{types}] -> {views[name]}")
         lengths = []
         for name in ("key", "query"):
             offsets = arguments.get(f"{name}_offsets")
@@ -269,20 +278,28 @@ class RaggedProblem:
         body = "".join(f"  {line}\n" for line in lines)
         return f"func.func @ragged({parameters}) -> ({types}) {{\n{body}}}\n"
 
-    def rotary_lines(self, arguments: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
-        """Lines that turn the rows of the query and new keys, and what these are after it, by the names of arguments."""
-        if not self.rotary:
-            return [], {}
-        columns, interleaved = self.rotary
-        turned = {name: f"%{name}_turned" for name in ("query", "k_new") if name in arguments}
-        clauses = f"{'interleaved' if interleaved else 'halves'} positions(%{POSITIONS[0]} : {arguments[POSITIONS[0]]}) columns [0, {2 * columns}]"
-        return [f"{result} = attn.rotary %{name}, %cos, %sin {clauses} : {arguments[name]}, {arguments['cos']}" for name, result in turned.items()], turned
+    def row_lines(self, arguments: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+        """Lines that change rows of the query and new keys, and what these are after it, by the names of arguments."""
+        changed, lines = {name: f"%{name}" for name in ("query", "k_new") if name in arguments}, []
+        if self.epsilon is not None:
+            for name, source in changed.items():
+                of = WEIGHTS[name != "query"]
+                weight = f" weight(%{of} : {arguments[of]})" if of in arguments else ""
+                changed[name] = f"%{name}_normed"
+                lines.append(f"{changed[name]} = attn.qk_norm {source}{weight} epsilon({float_text(self.epsilon)}) : {arguments[name]}")
+        if self.rotary:
+            columns, interleaved = self.rotary
+            clauses = f"{'interleaved' if interleaved else 'halves'} positions(%{POSITIONS[0]} : {arguments[POSITIONS[0]]}) columns [0, {2 * columns}]"
+            for name, source in changed.items():
+                changed[name] = f"%{name}_turned"
+                lines.append(f"{changed[name]} = attn.rotary {source}, %cos, %sin {clauses} : {arguments[name]}, {arguments['cos']}")
+        return lines, changed
 
     def written(self) -> dict[str, str]:
         """What pools, and pools of scales, are after new rows are appended, by the names of arguments."""
         return {name: f"%{name}_written" for name in ("key", "value", *self.row_scales)} if self.new else {}
 
-    def append_lines(self, arguments: Mapping[str, str], turned: Mapping[str, str]) -> list[str]:
+    def append_lines(self, arguments: Mapping[str, str], changed: Mapping[str, str]) -> list[str]:
         """Lines that append to the pools."""
         if self.new is None:
             return []
@@ -291,7 +308,7 @@ class RaggedProblem:
             kind, scales = ("scales", self.row_scales) if self.row_scales else ("descale", DESCALES[1:])
             clause = f" {kind}({', '.join(f'%{name}' for name in scales)} : {', '.join(arguments[name] for name in scales)})"
         rows, pools = (", ".join(arguments[name] for name in pair) for pair in (("k_new", "v_new"), ("key", "value")))
-        new = turned.get("k_new", "%k_new")
+        new = changed["k_new"]
         line = f"{', '.join(self.written().values())} = attn.append {new}, %v_new into %key, %value slots(%slots : {arguments['slots']}){clause} : {rows} into {pools}"
         return [line]
 
@@ -328,14 +345,15 @@ def sequences_of(offsets: Any) -> int:
     return max(view_of(offsets, "cu_seqlens_q").shape[0] - 1, 0)
 
 
-def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, cache, splits=(None, False, "none"), row_scales=(), interleaved=False) -> Any:
+def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, cache, splits=(None, False, "none"), row_scales=(), changes=(None, False)) -> Any:
     """Of arrays by the names of a RaggedProblem's arguments, in their order; `splits` as of flags_of_splits, `row_scales` pools of scales that an append writes,
-    `interleaved` of a rotation."""
-    check_no_gradients(**{name: arrays.get(name) for name in ("query", "key", "value", "sink", *TABLES)})
+    `changes` the epsilon of a norm and whether the pairs of a rotation are interleaved."""
+    check_no_gradients(**{name: arrays.get(name) for name in ("query", "key", "value", "sink", *WEIGHTS, *TABLES)})
     check_signed(**{name: arrays[name] for name in ("query", "key", "value")})
     arrays = {name: array for name, array in arrays.items() if array is not None or name in ("query", "key", "value")}
     views = {name: view_of(array, name) for name, array in arrays.items()}
     check(views, max_rows)
+    epsilon, interleaved = changes
     regions = rules.regions()
     query, key, value = (views[name] for name in ("query", "key", "value"))
     target = target or default_target(query, device)
@@ -359,7 +377,7 @@ def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, ca
         mask, score, factor, rules.scale, return_lse, (query.shape[1], key.shape[1]) if is_decoding else None,
         views["k_new"].dtype if "k_new" in views else None,
         tuple(part.name_of(array) for part, array in zip(regions[1:], row_scales) if part),
-        (views["cos"].shape[1], bool(interleaved)) if "cos" in views else None,
+        epsilon, (views["cos"].shape[1], bool(interleaved)) if "cos" in views else None,
     )  # fmt: skip
     kernel = compiled(problem, target, all(part.reads_are_checked for part in reads), tuple(flags.items()), cache)
     captures = [array for part in reads for array in part.arrays]

@@ -1,4 +1,4 @@
-"""Rotary embedding in decode against complex numbers in float64: tokens behind keys that are turned already, new keys turned and appended, on the CPU and through the
+"""Rotary embedding and norms in decode and prefill against complex numbers in float64: tokens behind keys that are turned already, new keys turned and appended, on the CPU and through the
 simulator; what pools hold after it; pools of 8 bits; positions that are given; messages."""
 
 import numpy as np
@@ -190,3 +190,66 @@ for message, more in {
         assert message in str(error), error
     else:
         raise AssertionError(message)
+
+
+# Norms of queries and new keys, before they are turned or alone.
+WEIGHT = rng.uniform(0.5, 1.5, (2, D)).astype(np.float32)
+
+
+def divided(x, weight, epsilon):
+    x = x.astype(float)
+    return x / np.sqrt((x * x).mean(-1, keepdims=True) + epsilon) * (1 if weight is None else weight)
+
+
+def check_norms(weights, epsilon, tables):
+    old_k, old_v = draw(PAGES, HKV, PAGE, D), draw(PAGES, HKV, PAGE, D)
+    q, k_new, v_new = draw(B, H, 1, D), draw(B, HKV, 1, D), draw(B, HKV, 1, D)
+    at, slots = LENGTHS[:, None] - 1, PAGE * np.take_along_axis(TABLE, (LENGTHS[:, None] - 1) // PAGE, 1) + (LENGTHS[:, None] - 1) % PAGE
+    turn = turned if tables else lambda x, positions, interleaved: x
+    more = {"qk_norm": weights, "qk_norm_epsilon": epsilon, "rotary": tables}
+    for where in ON:
+        k, v, k2, v2 = old_k.copy(), old_v.copy(), old_k.copy(), old_v.copy()
+        got = attn_mlir.decode(q, k, v, TABLE, LENGTHS, k_new=k_new, v_new=v_new, slots=slots, **more, **where)
+        rows = [np.ascontiguousarray(x[:, :, 0]) for x in (q, k_new, v_new)]
+        packed = attn_mlir.prefill(
+            rows[0], k2, v2, TABLE, LENGTHS, np.arange(B + 1), k_new=rows[1], v_new=rows[2], slots=slots[:, 0], **more, **where
+        )  # fmt: skip
+        assert (k == k2).all() and (v == v2).all() and np.abs(packed.astype(float) - got[:, :, 0]).max() < 1e-3, f"norms packed {where}"
+        for b in range(B):
+            keys, values = (pool[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]].astype(float) for pool in (old_k, old_v))
+            keys[:, -1:], values[:, -1:] = turn(divided(k_new[b], weights[1], epsilon), at[b], False), v_new[b]
+            query = divided(q[b], weights[0], epsilon)
+            query = turn(query, at[b], False)
+            s = query @ keys.repeat(H // HKV, 0).transpose(0, 2, 1) / D**0.5
+            p = np.exp(s - s.max(-1, keepdims=True))
+            expected = (p / p.sum(-1, keepdims=True)) @ values.repeat(H // HKV, 0)
+            assert np.abs(got[b] - expected).max() < 4e-3, f"norms {where}: {np.abs(got[b] - expected).max()}"
+            stored = k[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]]
+            assert np.abs(stored - keys).max() < 4e-3, f"norms {where}: keys {np.abs(stored - keys).max()}"
+
+
+check_norms((WEIGHT[0], WEIGHT[1].astype(np.float16)), 1e-6, TABLES)
+check_norms((None, WEIGHT[1]), 0.5, None)
+
+pools = draw(PAGES, HKV, PAGE, D), draw(PAGES, HKV, PAGE, D)
+q, offsets = draw(B, H, 1, D), np.arange(B + 1)
+for message, more in {
+    "expected qk_norm to be the weights of query and of key": {"qk_norm": WEIGHT[0]},
+    "key_norm: expected f16, bf16, f32 or f64 of (64,), got f32 of (32,)": {"qk_norm": (None, WEIGHT[0, :32])},
+    "expected qk_norm_epsilon to be finite and at least 0, got -1": {"qk_norm": (None, None), "qk_norm_epsilon": -1},
+    "k_new: expected dtype f16, bf16, f32 or f64 with qk_norm, got f8E4M3FN": {"qk_norm": (None, None), "bytes": True},
+}.items():
+    for call, query in ((attn_mlir.decode, q), (attn_mlir.prefill, q[:, :, 0])):
+        given = dict(more)
+        into = pools
+        if given.pop("bytes", False):
+            sizes = (B, HKV, D) if call is attn_mlir.prefill else (B, HKV, 1, D)
+            new = HostArray("f8E4M3FN", sizes, bytearray(B * HKV * D))
+            given |= {"k_new": new, "v_new": new, "slots": np.array([3, 9]) if len(sizes) == 3 else np.array([[3], [9]])}
+            into = byte_pools
+        try:
+            call(query, *into, TABLE, LENGTHS, *([offsets] if call is attn_mlir.prefill else []), **given)
+        except attn_mlir.BindingError as error:
+            assert message in str(error), error
+        else:
+            raise AssertionError(message)

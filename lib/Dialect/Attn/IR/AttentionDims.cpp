@@ -41,11 +41,11 @@ AttentionDims AttentionDims::get(ShapedType query, ShapedType key,
 
 OpFoldResult attn::getDim(OpBuilder &builder, Location loc, Value value,
                           unsigned dim) {
-  // A view is not there to ask once it is folded into loads.
+  // A view is not there to ask once it is folded into loads, and a change of
+  // rows has the sizes of what it changes.
+  value = skipRowOps(value);
   if (auto view = value.getDefiningOp<ReifyRankedShapedTypeOpInterface>();
-      view &&
-      isa<PagedOp, RaggedOp, SelectHeadsOp, RotaryOp, QkNormOp, DequantizeOp>(
-          view)) {
+      view && isa<PagedOp, RaggedOp, SelectHeadsOp>(view)) {
     ReifiedRankedShapedTypeDims shapes;
     (void)view.reifyResultShapes(builder, shapes);
     return shapes.front()[dim];
