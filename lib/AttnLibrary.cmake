@@ -1,18 +1,22 @@
 # attn_add_library(NAME source... [DEPENDS target...] [LINK library...]
-#                  [HEADERS IR|NVVM|STD] [NO_INSTALL])
+#                  [HEADERS IR|NVVM|STD] [ONE_UNIT] [NO_INSTALL])
 #
 # One folder is one static library. Libraries never link MLIR themselves: the
 # executable that uses them does (libMLIR.so), and the plug-in takes MLIR's
 # symbols from its host, so that a process holds exactly one copy of MLIR.
 #
 # HEADERS names the precompiled headers (lib/Precompiled) that its files use; STD
-# has none.
+# has none. ONE_UNIT: all files are one unit, since each needs headers that only
+# some others do, as those of pipelines.
 # NO_INSTALL keeps what only this project's tools need out of the package.
 function(attn_add_library name)
-  cmake_parse_arguments(ARG "NO_INSTALL" "HEADERS" "DEPENDS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "NO_INSTALL;ONE_UNIT" "HEADERS" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
   attn_speed_up_build(${name} ${ARG_HEADERS})
+  if(ARG_ONE_UNIT)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 0)
+  endif()
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()

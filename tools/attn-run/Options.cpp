@@ -320,7 +320,7 @@ static bool checkSeveralRuns(const CommandLine &line) {
   return true;
 }
 
-static bool check(const CommandLine &line) {
+static bool checkOptions(const CommandLine &line) {
   if (line.raise && line.noRaise)
     return reportError("expected --raise or --no-raise, got both");
   if (line.serve && (line.verify || line.benchmark || line.inputFile == "-" ||
@@ -358,7 +358,7 @@ Options attn::run::parseOptions(int argc, char **argv) {
       {&line.whatCategory, &line.dataCategory, &line.proofCategory});
   cl::ParseCommandLineOptions(argc, argv, overview);
   Options options;
-  if (!check(line) || !setDevice(line, options) ||
+  if (!checkOptions(line) || !setDevice(line, options) ||
       !checkDeviceOptions(line, options.device))
     std::exit(1);
   options.inputFile = line.inputFile;
