@@ -5,9 +5,9 @@
     python -m attn_mlir.serve --target sm_80 --device sim
 
 Requests join the batch while there is room for them and pages for their tokens, and give the pages back when they are done. A step
-takes the new tokens of each sequence, a prompt or one token, right-aligned in rows: rows before them have slot -1 and see no key.
-Projections are NumPy's; attention and the append to the cache are `attn_mlir.decode`. `Model.dense` computes the same without a
-cache, in float64. Needs NumPy.
+takes the new tokens of each sequence, a prompt or one token, behind each other. Projections are NumPy's; `attn_mlir.prefill` turns
+queries and keys, appends to the cache and attends, on a GPU in one launch. `Model.dense` computes the same without a cache, in
+float64. Needs NumPy.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
 
-from .paged import decode
+from .ragged import prefill
 
 Array = Any  # of numpy
-#: (layer, q [B, Hq, M, D], k and v [B, Hkv, M, D]) to [B, Hq, M, D].
+#: (layer, q [rows, Hq, D], k and v [rows, Hkv, D]), whose rows are not turned yet, to [rows, Hq, D].
 Attend = Callable[[int, Array, Array, Array], Array]
 
 
@@ -43,12 +43,17 @@ def rms_norm(x: Array) -> Array:
     return x / np.sqrt(np.mean(x * x, axis=-1, keepdims=True) + 1e-6)
 
 
-def rotate(x: Array, positions: Array) -> Array:
-    """Rotary embedding of x [B, H, M, D] at positions [B, M]; halves are pairs."""
-    half = x.shape[3] // 2
-    angles = positions[:, None, :, None] * 10000.0 ** (-np.arange(half) / half)
-    cos, sin = np.cos(angles).astype(x.dtype), np.sin(angles).astype(x.dtype)
-    a, b = x[..., :half], x[..., half:]
+def rotary_tables(positions: int, head_dim: int) -> tuple[Array, Array]:
+    """cos and sin [positions, D / 2]; halves are pairs."""
+    half = head_dim // 2
+    angles = np.arange(positions)[:, None] * 10000.0 ** (-np.arange(half) / half)
+    return np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
+
+
+def rotate(x: Array) -> Array:
+    """Rotary embedding of x [rows, H, D] at positions 0, 1, ..."""
+    cos, sin = (table[:, None] for table in rotary_tables(x.shape[0], x.shape[2]))
+    a, b = np.split(x, 2, axis=-1)
     return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
 
 
@@ -70,36 +75,33 @@ class Model:
         self.embedding = generator.normal(0, 1, (config.vocabulary, config.hidden)).astype(np.float32)
         self.head = matrix(config.hidden, config.vocabulary)
 
-    def forward(self, tokens: Array, positions: Array, attend: Attend) -> Array:
-        """Logits [B, vocabulary] of the last of tokens [B, M]."""
+    def forward(self, tokens: Array, last: Array, attend: Attend) -> Array:
+        """Logits [B, vocabulary] of some of tokens [rows], those at `last` [B]."""
         x = self.embedding[tokens]
         for number, layer in enumerate(self.layers):
-            x = x + self.attention(layer, rms_norm(x), positions, lambda *qkv, n=number: attend(n, *qkv))
+            x = x + self.attention(layer, rms_norm(x), lambda *qkv, n=number: attend(n, *qkv))
             y = rms_norm(x)
             gate = y @ layer["gate"]
             x = x + (gate / (1 + np.exp(-gate)) * (y @ layer["up"])) @ layer["down"]
-        return rms_norm(x[:, -1]) @ self.head
+        return rms_norm(x[last]) @ self.head
 
-    def attention(self, layer: dict[str, Array], x: Array, positions: Array, attend: Callable) -> Array:
-        def heads(name: str) -> Array:
-            return (x @ layer[name]).reshape(*x.shape[:2], -1, self.config.head_dim).transpose(0, 2, 1, 3)
-
-        output = attend(rotate(heads("q"), positions), rotate(heads("k"), positions), heads("v"))
-        return output.transpose(0, 2, 1, 3).reshape(*x.shape[:2], -1) @ layer["o"]
+    def attention(self, layer: dict[str, Array], x: Array, attend: Callable) -> Array:
+        q, k, v = ((x @ layer[name]).reshape(len(x), -1, self.config.head_dim) for name in "qkv")
+        return attend(q, k, v).reshape(len(x), -1) @ layer["o"]
 
     def dense(self, tokens: Sequence[int]) -> Array:
         """Logits of the token after `tokens`, of all of them at once, without a cache."""
 
         def attend(_: int, q: Array, k: Array, v: Array) -> Array:
-            q, k, v = (x.astype(np.float64) for x in (q, k, v))
             group = self.config.heads // self.config.kv_heads
-            k, v = (np.repeat(x, group, axis=1) for x in (k, v))
-            scores = q @ k.transpose(0, 1, 3, 2) / self.config.head_dim**0.5
+            k, v = (np.repeat(x, group, axis=1) for x in (rotate(k), v))
+            q, k, v = (x.astype(np.float64).transpose(1, 0, 2) for x in (rotate(q), k, v))
+            scores = q @ k.transpose(0, 2, 1) / self.config.head_dim**0.5
             scores = np.where(np.tri(scores.shape[-1], dtype=bool), scores, -np.inf)
             weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-            return weights / weights.sum(axis=-1, keepdims=True) @ v
+            return (weights / weights.sum(axis=-1, keepdims=True) @ v).transpose(1, 0, 2)
 
-        return self.forward(np.array([tokens]), np.arange(len(tokens))[None], attend)[0]
+        return self.forward(np.array(tokens), np.array([-1]), attend)[0]
 
 
 @dataclasses.dataclass
@@ -134,37 +136,32 @@ class PagedCache:
 
 
 class Engine:
-    """Greedy tokens for prompts. `options` are decode's: target, device."""
+    """Greedy tokens for prompts. `options` are prefill's: target, device."""
 
     def __init__(self, model: Model, pages: int = 12, page_size: int = 4, most_sequences: int = 3, **options: Any):
         self.model, self.most_sequences, self.options = model, most_sequences, options
         self.cache = PagedCache(model.config, pages, page_size)
+        self.tables = rotary_tables(pages * page_size, model.config.head_dim)
         self.active: list[Request] = []
 
     def step(self, sequences: Sequence[Request]) -> Array:
         """Appends the tokens that are not in the cache, and gives the logits of the next one of each sequence."""
         counts = [len(s.tokens) - s.cached for s in sequences]
-        rows = max(counts)
-        columns = max(len(s.pages) for s in sequences)
-        tokens, positions = (np.zeros((len(sequences), rows), np.int64) for _ in range(2))
-        slots = np.full((len(sequences), rows), -1, np.int32)
-        table = np.full((len(sequences), columns), -1, np.int32)
-        for b, (sequence, count) in enumerate(zip(sequences, counts)):
-            first = rows - count
-            tokens[b, first:] = sequence.tokens[sequence.cached :]
-            positions[b, first:] = np.arange(sequence.cached, len(sequence.tokens))
-            slots[b, first:] = self.cache.slots(sequence, sequence.cached, len(sequence.tokens))
-            table[b, : len(sequence.pages)] = sequence.pages
+        offsets = np.cumsum([0, *counts]).astype(np.int32)
+        tokens = np.concatenate([s.tokens[s.cached :] for s in sequences])
+        slots = np.concatenate([self.cache.slots(s, s.cached, len(s.tokens)) for s in sequences]).astype(np.int32)
+        table = np.full((len(sequences), max(len(s.pages) for s in sequences)), -1, np.int32)
+        for row, sequence in zip(table, sequences):
+            row[: len(sequence.pages)] = sequence.pages
         lengths = np.array([len(s.tokens) for s in sequences], np.int32)
 
         def attend(layer: int, q: Array, k: Array, v: Array) -> Array:
             pools = self.cache.keys[layer], self.cache.values[layer]
-            q = np.ascontiguousarray(q.astype(pools[0].dtype))
-            k, v = np.ascontiguousarray(k), np.ascontiguousarray(v)
-            output = decode(q, *pools, table, lengths, k_new=k, v_new=v, slots=slots, **self.options)
+            q, most = q.astype(pools[0].dtype), max(counts)
+            output = prefill(q, *pools, table, lengths, offsets, most, k_new=k, v_new=v, slots=slots, rotary=self.tables, **self.options)
             return output.astype(np.float32)
 
-        logits = self.model.forward(tokens, positions, attend)
+        logits = self.model.forward(tokens, offsets[1:] - 1, attend)
         for sequence in sequences:
             sequence.cached = len(sequence.tokens)
         return logits

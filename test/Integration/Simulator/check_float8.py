@@ -72,15 +72,17 @@ def short_products(q, k, bits):
     return sums
 
 
-def attend(case, codes, descales, rounds, bits=None):
-    """Output and LSE in float64; `rounds`: weights are rounded as the unfused computation does it; `bits`: scores are short sums."""
+def attend(case, codes, descales, rounds, bits=None, rows=slice(None)):
+    """Output and LSE in float64, of `rows` of the query; `rounds`: weights are rounded as the unfused computation does it; `bits`: scores are short sums."""
+    shown = visible(case.get("mask", ""), codes[0].shape[2], codes[1].shape[2])[rows]
+    codes = [codes[0][:, :, rows], *codes[1:]]
     q, k, v = (decode_table(case["dtype"])[x] for x in codes)
     group = q.shape[1] // k.shape[1]
     dq, dk, dv = (np.broadcast_to(d if d.ndim == 2 else d[None, :], k.shape[:2]) for d in descales)
     k, v, dv, factor = (np.repeat(x, group, axis=1) for x in (k, v, dv, dq * dk))
     s = np.einsum("bhid,bhjd->bhij", q, k) if bits is None else short_products(q, k, bits)
     s = s * factor[..., None, None] / math.sqrt(q.shape[3])
-    s = np.where(visible(case.get("mask", ""), q.shape[2], k.shape[2]), s, -np.inf)
+    s = np.where(shown, s, -np.inf)
     top = s.max(-1, keepdims=True)
     p = np.exp(s - np.where(np.isfinite(top), top, 0))
     total = p.sum(-1, keepdims=True)
@@ -171,11 +173,13 @@ def check(device, case, codes=None, descales=None):
         assert error <= NORMAL[case["dtype"]] * size, f"{case}: relative RMS error {error / size:.3g}"
     seen = np.isfinite(expected_lse)
     assert np.array_equal(seen, np.isfinite(lse)), f"{case}: LSE of other rows"
-    distance = lambda other: np.max(np.abs(lse - other)[seen] / (1 + np.abs(other[seen])))  # noqa: E731
-    worst = distance(expected_lse)
-    if worst > 2e-6 and device in SUM_BITS:
-        worst = distance(attend(case, codes, descales, rounds=False, bits=SUM_BITS[device])[1])
-    assert worst <= 2e-6, f"{case}: LSE error {worst:.3g}"
+    distances = lambda own, other: np.where(np.isfinite(other), np.abs(own - other) / (1 + np.abs(other)), 0)  # noqa: E731
+    with np.errstate(invalid="ignore"):
+        found = distances(lse, expected_lse)
+        far = np.unique(np.argwhere(found > 2e-6)[:, 2])
+        if len(far) and device in SUM_BITS:  # of others the exact sum is near enough
+            found = distances(lse[:, :, far], attend(case, codes, descales, rounds=False, bits=SUM_BITS[device], rows=far)[1])
+    assert np.max(found) <= 2e-6, f"{case}: LSE error {np.max(found):.3g}"
     return o
 
 
