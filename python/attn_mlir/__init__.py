@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from .linear import linear_attention
     from .paged import append, decode
     from .problem import AttentionProblem
+    from .flash_cache import flash_attn_with_kvcache
     from .flash_names import flash_attn_varlen_func
     from .ragged import prefill, varlen
 
 __version__ = "0.1.0"
 __all__ = [
     "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
-    "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "linear_attention", "mask", "norms", "prefill",
+    "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "flash_attn_with_kvcache", "linear_attention", "mask", "norms", "prefill",
     "rotary", "sageattn", "sageattn_varlen", "serving", "varlen",
 ]  # fmt: skip
 
@@ -42,6 +43,7 @@ _HOMES = {
     "attention_backward": "functional",
     "decode": "paged",
     "flash_attn_varlen_func": "flash_names",
+    "flash_attn_with_kvcache": "flash_cache",
     "prefill": "ragged",
     "sageattn": "int8",
     "sageattn_varlen": "int8",

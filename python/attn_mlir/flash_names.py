@@ -44,11 +44,8 @@ def flash_attn_varlen_func(
     """
     if dropout_p != 0:
         raise BindingError("expected no dropout_p: it is not supported over packed sequences")
-    left, right = window_size
-    far = 1 << 30
     options.update(
-        window=None if (left, right) == (-1, -1) else (far if left < 0 else left, far if right < 0 else right),
-        causal=causal, soft_cap=softcap or None, scale=softmax_scale, return_lse=return_attn_probs,
+        window=window_of(window_size), causal=causal, soft_cap=softcap or None, scale=softmax_scale, return_lse=return_attn_probs,
     )  # fmt: skip
     if alibi_slopes is not None:
         options.update(soft_cap=None, score_mod=alibi_at_end(alibi_slopes, softcap))
@@ -62,6 +59,13 @@ def flash_attn_varlen_func(
         options.update(q_scale=q_descale, k_scale=k_descale, v_scale=v_descale)
         result = prefill(q, *pools, block_table, lengths, cu_seqlens_q, max_seqlen_q, **options)
     return (*result, None) if return_attn_probs else result
+
+
+def window_of(window_size: tuple[int, int]) -> Optional[tuple[int, int]]:
+    """The `window`, of which -1 is no limit."""
+    left, right = window_size
+    far = 1 << 30
+    return None if (left, right) == (-1, -1) else (far if left < 0 else left, far if right < 0 else right)
 
 
 def alibi_at_end(slopes: Any, cap: float) -> Callable[..., Any]:

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`decode` and `prefill` by the names of FlashAttention's function of a cache."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, NamedTuple, Optional, Sequence, Union
+
+from .arrays import library_of, view_of
+from .errors import BindingError
+from .flash_names import alibi_at_end, window_of
+from .functional import default_target
+from .paged import decode
+from .ragged import prefill
+
+
+def flash_attn_with_kvcache(
+    q: Any,
+    k_cache: Any,
+    v_cache: Any,
+    k: Any = None,
+    v: Any = None,
+    rotary_cos: Any = None,
+    rotary_sin: Any = None,
+    cache_seqlens: Union[int, Any, None] = None,
+    cache_batch_idx: Any = None,
+    cache_leftpad: Any = None,
+    block_table: Any = None,
+    softmax_scale: Optional[float] = None,
+    causal: bool = False,
+    window_size: tuple[int, int] = (-1, -1),
+    softcap: float = 0.0,
+    rotary_interleaved: bool = True,
+    alibi_slopes: Any = None,
+    num_splits: int = 0,
+    return_softmax_lse: bool = False,
+    *,
+    page_table: Any = None,
+    cu_seqlens_q: Any = None,
+    cu_seqlens_k_new: Any = None,
+    max_seqlen_q: Optional[int] = None,
+    k_descale: Any = None,
+    v_descale: Any = None,
+    **options: Any,
+) -> Any:
+    """Attention over a cache, to which new keys and values are appended before, by the names, order and defaults of FlashAttention's function; those behind
+    the star are FlashAttention-3's.
+
+    Arguments, of NumPy, torch, CuPy or JAX:
+      q: [B, M, Hq, D], or with cu_seqlens_q [B + 1] and max_seqlen_q, as of `prefill`, [rows, Hq, D].
+      k_cache, v_cache: [sequences, positions, Hkv, D or Dv], or with block_table or page_table [B, columns], of i32 or i64, pages [pages, page size, Hkv, D or Dv].
+        Of 8 bits they have k_descale and v_descale, see `decode`. New rows are written to them, in place.
+      k, v: [B, new tokens, Hkv, D or Dv], or with cu_seqlens_k_new [B + 1] [rows, Hkv, D or Dv].
+      cache_seqlens: [B], i32 or i64, or a number: keys of each sequence before k is appended. None, without k: all positions.
+      cache_batch_idx: [B]: the sequence of the cache for each of the batch, which differ; None: the first B.
+      rotary_cos, rotary_sin: [positions, r/2]: k is turned by its position, cache_seqlens + i, and q, a row for each of k, alike; with several rows of q
+        `causal` or a window is needed, without which FlashAttention turns all of them by the first's.
+      num_splits: 0: the compiler chooses ranges of keys that CTAs of their own take; 1: none.
+      window_size, softcap, alibi_slopes: as of `flash_attn_varlen_func`. cache_leftpad is an error.
+      options: those of `decode` and `prefill` alone: target, device, out, cache, allow_tf32, invariance, qk_norm, fixed_split_size.
+
+    Returns output [B, M, Hq, Dv], or with return_softmax_lse (output, lse [B, Hq, M]); of packed rows [rows, Hq, Dv] and [Hq, rows].
+    """
+    if cache_leftpad is not None:
+        raise BindingError("expected no cache_leftpad: a sequence begins where its pages do")
+    if num_splits not in (0, 1):
+        raise BindingError(f"expected num_splits 0, for a number that is chosen, or 1, got {num_splits}: fixed_split_size is a range in pages")
+    if num_splits == 1 and (options.get("target") or default_target(view_of(q, "q"), options.get("device"))) != "cpu":
+        options["disable_split_kv"] = True
+    is_packed = cu_seqlens_q is not None
+    check_rotary(rotary_cos, rotary_sin, k, causal, window_size, max_seqlen_q if is_packed else view_of(q, "q").shape[1])
+    batch = (view_of(cu_seqlens_q, "cu_seqlens_q").shape[0] - 1) if is_packed else view_of(q, "q").shape[0]
+    places = Places.of(q, k_cache, page_table if block_table is None else block_table, cache_batch_idx, cache_seqlens, batch)
+    lengths = places.lengths
+    if k is not None or v is not None:
+        if cache_seqlens is None or k is None or v is None:
+            raise BindingError("expected k, v and cache_seqlens together: where new rows go")
+        slots, lengths = places.append(k, cu_seqlens_k_new)
+        options.update(slots=slots, k_new=k if cu_seqlens_k_new is not None else k.swapaxes(1, 2), v_new=v if cu_seqlens_k_new is not None else v.swapaxes(1, 2))
+    options.update(
+        causal=causal, window=window_of(window_size), soft_cap=softcap or None, scale=softmax_scale, return_lse=return_softmax_lse, k_scale=k_descale, v_scale=v_descale,
+        rotary=None if rotary_cos is None else (rotary_cos, rotary_sin), rotary_interleaved=rotary_interleaved,
+    )  # fmt: skip
+    if alibi_slopes is not None:
+        options.update(soft_cap=None, score_mod=alibi_at_end(alibi_slopes, softcap))
+    pools = k_cache.swapaxes(1, 2), v_cache.swapaxes(1, 2)
+    if is_packed:
+        return prefill(q, *pools, places.table, lengths, cu_seqlens_q, max_seqlen_q, **options)
+    if (out := options.pop("out", None)) is not None:
+        options["out"] = (out[0].swapaxes(1, 2), *out[1:]) if isinstance(out, (tuple, list)) else out.swapaxes(1, 2)
+    result = decode(q.swapaxes(1, 2), *pools, places.table, lengths, **options)
+    return (result[0].swapaxes(1, 2), result[1]) if return_softmax_lse else result.swapaxes(1, 2)
+
+
+def check_rotary(cos: Any, sin: Any, k: Any, causal: bool, window: tuple[int, int], rows: Optional[int]):
+    if (cos is None) != (sin is None):
+        raise BindingError("expected rotary_cos and rotary_sin together")
+    if cos is not None and k is None:
+        raise BindingError("expected k and v with rotary_cos: keys in the cache are turned already")
+    if cos is not None and not causal and window_of(window) is None and rows != 1:
+        raise BindingError("expected causal or a window_size with rotary_cos of several rows of q: each is turned by a position of its own")
+
+
+def functions_of(array: Any, name: str) -> tuple[Any, dict[str, Any]]:
+    """Those of its library, and arguments of those that make an array on its device."""
+    module = library_of(array)
+    if module not in ("torch", "cupy", "jax", "numpy"):
+        raise BindingError(f"{name}: expected an array of NumPy, torch, CuPy or JAX, got {type(array).__name__}")
+    if module == "torch":
+        return sys.modules[module], {"device": array.device}
+    return (sys.modules["jax"].numpy if module == "jax" else sys.modules[module]), {}
+
+
+def numbers_like(q: Any, numbers: Sequence[int]) -> Any:
+    """i32, of the library and on the device of q."""
+    library, where = functions_of(q, "q")
+    return (library.tensor if where else library.asarray)(list(numbers), dtype=library.int32, **where)
+
+
+class Places(NamedTuple):
+    """Where the keys of sequences are: a table of pages [B, columns] of `page` positions, and how many there are [B]."""
+
+    table: Any
+    lengths: Any
+    page: int
+
+    @staticmethod
+    def of(q: Any, k_cache: Any, table: Any, sequences: Any, lengths: Any, batch: int) -> "Places":
+        pages, page = view_of(k_cache, "k_cache").shape[:2]
+        if table is not None and sequences is not None:
+            raise BindingError("expected no cache_batch_idx with block_table")
+        if table is None and sequences is None and batch > pages:
+            raise BindingError(f"k_cache: expected {batch} sequences, one for each of q, got {pages}")
+        if table is None:
+            table = numbers_like(q, range(batch))[:, None] if sequences is None else sequences[:, None]
+        if lengths is None or isinstance(lengths, int):
+            room = table.shape[1] * page
+            lengths = numbers_like(q, [room if lengths is None else lengths] * batch)
+        return Places(table, lengths, page)
+
+    def append(self, k: Any, offsets: Any) -> tuple[Any, Any]:
+        """Slots of the rows of k, and the lengths with them."""
+        library, where = functions_of(self.lengths, "cache_seqlens")
+        batch, rows = self.table.shape[0], view_of(k, "k").shape[0 if offsets is not None else 1]
+        row = library.arange(rows, **where)
+        if offsets is None:
+            lengths, sequence = self.lengths + rows, library.arange(batch, **where)[:, None]
+            at, is_new = self.lengths[:, None] + row, row >= 0
+        else:
+            lengths = self.lengths + (offsets[1:] - offsets[:-1])
+            ends = offsets[1:] + 0 * row[:1]  # of the type of row
+            sequence = library.searchsorted(ends, row, side="right").clip(0, batch - 1)
+            at, is_new = row - offsets[sequence] + self.lengths[sequence], (row >= offsets[0]) & (row < offsets[-1])
+        self.check_room(lengths)
+        column = (at // self.page).clip(0, self.table.shape[1] - 1)
+        slots = self.table[sequence, column] * self.page + at % self.page
+        return library.where(is_new, slots, 0 * slots - 1), lengths
+
+    def check_room(self, lengths: Any):
+        """Of lengths in host memory: no others are looked at."""
+        view, room = view_of(lengths, "cache_seqlens"), self.table.shape[1] * self.page
+        longest = max(view.to_host().values(), default=0) if view.device == "cpu" else 0
+        if longest > room:
+            raise BindingError(f"cache_seqlens: expected room for new keys in {room} positions of the cache, got {longest} keys with them")

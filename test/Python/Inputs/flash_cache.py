@@ -1,0 +1,114 @@
+"""flash_attn_with_kvcache against float64: caches of sequences and of pages, appended rows that are turned, packed queries, on the CPU and through the simulator; messages."""
+
+import numpy as np
+
+import attn_mlir
+
+rng = np.random.default_rng(8)
+ON = {}, {"target": "sm_80", "device": "sim"}, {"target": "sm_90a", "device": "sim"}
+B, H, HKV, D = 3, 4, 2, 64
+LENGTHS = np.array([19, 0, 30], np.int32)
+ANGLES = rng.uniform(-3, 3, (48, 16))
+COS, SIN = np.cos(ANGLES).astype(np.float32), np.sin(ANGLES).astype(np.float32)
+
+
+def draw(*shape):
+    return rng.uniform(-1, 1, shape).astype(np.float16)
+
+
+def turned(x, at, interleaved):
+    """x [rows, H, D]."""
+    first = np.arange(0, 32, 2) if interleaved else np.arange(16)
+    second = first + (1 if interleaved else 16)
+    pairs = (x[..., first] + 1j * x[..., second]) * np.exp(1j * ANGLES[at])[:, None]
+    out = x.astype(float)
+    out[..., first], out[..., second] = pairs.real, pairs.imag
+    return out
+
+
+def attend(q, k, v, window=None, slope=None):
+    """Of one sequence, [rows, H, D]: causal from the bottom right."""
+    k, v = (x.astype(float).repeat(H // HKV, 1) for x in (k, v))
+    s = np.einsum("ihd,jhd->hij", q.astype(float), k) / D**0.5
+    back = np.arange(len(k)) - (np.arange(len(q)) + len(k) - len(q))[:, None]
+    if slope is not None:
+        s = s + slope[:, None, None] * np.minimum(back, 0)
+    s = np.where((back <= 0) & (back >= -window if window else True), s, -np.inf)
+    top = s.max(-1, keepdims=True)
+    p = np.exp(s - top)
+    return np.einsum("hij,jhd->ihd", p / p.sum(-1, keepdims=True), v), (np.log(p.sum(-1, keepdims=True)) + top)[..., 0]
+
+
+def keys_of(cache, table, b, length):
+    """The first keys of a sequence, [length, Hkv, D], where table is of pages or, [B, 1], of sequences."""
+    return cache[table[b]].reshape(-1, HKV, cache.shape[-1])[:length].astype(float)
+
+
+def check(cache_shape, tokens, interleaved=None, table=None, sequences=None, packed=False, **more):
+    counts = np.array([tokens, 1, 2]) if packed else np.full(B, tokens)
+    offsets = np.concatenate([[0], counts.cumsum()]).astype(np.int32)
+    rows = table if table is not None else (np.arange(B) if sequences is None else sequences)[:, None]
+    old = draw(*cache_shape, HKV, D), draw(*cache_shape, HKV, D)
+    sizes = (offsets[-1],) if packed else (B, tokens)
+    q, k, v = draw(*sizes, H, D), draw(*sizes, HKV, D), draw(*sizes, HKV, D)
+    flags = {"cu_seqlens_q": offsets, "cu_seqlens_k_new": offsets, "max_seqlen_q": int(counts.max())} if packed else {}
+    if interleaved is not None:
+        flags.update(rotary_cos=COS, rotary_sin=SIN, rotary_interleaved=interleaved)
+    pages = {"block_table": table} if table is not None else {"cache_batch_idx": sequences}
+    reads = {"window": more["window_size"][0] if "window_size" in more else None, "slope": more.get("alibi_slopes")}
+    for where in ON:
+        caches = old[0].copy(), old[1].copy()
+        out, lse = attn_mlir.flash_attn_with_kvcache(
+            q, *caches, k, v, cache_seqlens=LENGTHS, causal=True, return_softmax_lse=True, **pages, **flags, **more, **where
+        )  # fmt: skip
+        for b in range(B):
+            take = (lambda x, b=b: x[offsets[b] : offsets[b + 1]]) if packed else (lambda x, b=b: x[b])
+            at = LENGTHS[b] + np.arange(counts[b])
+            turn = (lambda x, at=at: turned(x, at, interleaved)) if interleaved is not None else (lambda x: x)
+            stored = [keys_of(x, rows, b, LENGTHS[b] + counts[b]) for x in caches]
+            keys, values = (keys_of(x, rows, b, LENGTHS[b] + counts[b]) for x in old)
+            keys[LENGTHS[b] :], values[LENGTHS[b] :] = turn(take(k)), take(v)
+            assert np.abs(stored[0] - keys).max() < 1e-3 and (stored[1] == values).all(), f"{where}: the cache of {b}"
+            expected, expected_lse = attend(turn(take(q)), keys, values, **reads)
+            got_lse = lse[:, offsets[b] : offsets[b + 1]] if packed else lse[b]
+            assert np.abs(take(out) - expected).max() < 2e-3, f"{where} {b}: {np.abs(take(out) - expected).max()}"
+            assert np.abs(got_lse - expected_lse).max() < 4e-3, f"{where} {b}: LSE"
+
+
+TABLE = np.array([[3, 1, 7, 0, 10], [5, 2, 11, 8, 4], [12, 6, 9, 13, 14]], np.int32)
+check((4, 40), 1, True, sequences=np.array([2, 0, 3]))
+check((3, 40), 3, False)
+check((15, 8), 2, None, TABLE, window_size=(9, -1))
+check((15, 8), 1, False, TABLE, alibi_slopes=np.linspace(0.1, 0.7, H, dtype=np.float32), num_splits=1)
+check((15, 8), 5, True, TABLE, packed=True)
+check((3, 40), 4, None, packed=True)
+
+# Without new keys, of all positions, or as many as a number says; into an array of the caller's.
+q, cache = draw(B, 1, H, D), (draw(B, 24, HKV, D), draw(B, 24, HKV, D))
+for where in ON:
+    for length in (None, 7):
+        own = np.empty((B, 1, H, D), np.float16)
+        attn_mlir.flash_attn_with_kvcache(q, *cache, cache_seqlens=length, out=own, **where)
+        for b in range(B):
+            assert np.abs(own[b] - attend(q[b], *(x[b, : length or 24] for x in cache))[0]).max() < 2e-3, where
+
+new = draw(B, 1, HKV, D)
+for message, more in {
+    "expected no cache_leftpad": {"cache_leftpad": LENGTHS},
+    "expected num_splits 0, for a number that is chosen, or 1, got 4": {"num_splits": 4},
+    "expected rotary_cos and rotary_sin together": {"rotary_cos": COS},
+    "expected k and v with rotary_cos": {"rotary_cos": COS, "rotary_sin": SIN},
+    "expected k, v and cache_seqlens together": {"k": new, "v": new},
+    "k_cache: expected 3 sequences, one for each of q, got 2": {"k_cache": cache[0][:2], "v_cache": cache[1][:2]},
+    "expected no cache_batch_idx with block_table": {"block_table": TABLE, "cache_batch_idx": LENGTHS},
+    "cache_seqlens: expected room for new keys in 24 positions of the cache, got 31 keys with them": {"k": new, "v": new, "cache_seqlens": LENGTHS},
+    "expected causal or a window_size with rotary_cos of several rows of q": {
+        "q": draw(B, 2, H, D), "k": draw(B, 2, HKV, D), "v": draw(B, 2, HKV, D), "cache_seqlens": 3, "rotary_cos": COS, "rotary_sin": SIN
+    },
+}.items():  # fmt: skip
+    try:
+        attn_mlir.flash_attn_with_kvcache(**{"q": q, "k_cache": cache[0], "v_cache": cache[1], **more})
+    except attn_mlir.BindingError as error:
+        assert message in str(error), error
+    else:
+        raise AssertionError(message)
