@@ -92,7 +92,7 @@ static Size getRows(LaunchProgram &program, Value source) {
              : program.dim(name, kSequence);
 }
 
-/// rotary_c4, where the verifier could not check it. Returns the rows.
+/// rotary_c4, where the verifier could not check it.
 static void addPositionConstraints(LaunchProgram &program, RotaryOp op,
                                    StringRef source, Size rows) {
   auto positions = cast<ShapedType>(op.getPositions().getType());
