@@ -253,3 +253,22 @@ for message, more in {
             assert message in str(error), error
         else:
             raise AssertionError(message)
+
+# A kernel of any sizes is launched with a position for each row alone.
+types = "%query: tensor<?x4x?x64xf16>, %key: tensor<?x4x?x64xf16>, %cos: tensor<?x32xf32>, %at: tensor<?x?xi32>"
+kernel = attn_mlir.compile(
+    f"""func.func @f({types}) -> tensor<?x4x?x64xf16> {{
+  %turned = attn.rotary %query, %cos, %cos halves positions(%at : tensor<?x?xi32>) : tensor<?x4x?x64xf16>, tensor<?x32xf32>
+  %o = attn.attention %turned, %key, %key : tensor<?x4x?x64xf16>, tensor<?x4x?x64xf16>, tensor<?x4x?x64xf16> -> tensor<?x4x?x64xf16>
+  return %o : tensor<?x4x?x64xf16>
+}}
+""",
+    target="sm_80",
+)
+x, table = draw(2, 4, 9, 64), np.ones((40, 32), np.float32)
+for message, shape in {"": (2, 9), "expected positions to have one for each row of query": (2, 8), "expected positions of each batch of query": (1, 9)}.items():
+    try:
+        kernel(x, x.copy(), table, np.zeros(shape, np.int32), device="sim")
+        assert not message, message
+    except attn_mlir.BindingError as error:
+        assert message and message in str(error), error
