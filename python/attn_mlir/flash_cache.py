@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from numbers import Integral
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from .arrays import library_of, view_of
@@ -68,6 +69,9 @@ def flash_attn_with_kvcache(
     if num_splits == 1 and (options.get("target") or default_target(view_of(q, "q"), options.get("device"))) != "cpu":
         options["disable_split_kv"] = True
     is_packed = cu_seqlens_q is not None
+    expect_rank("q", q, "[rows, Hq, D]" if is_packed else "[B, M, Hq, D]")
+    for name, cache in (("k_cache", k_cache), ("v_cache", v_cache)):
+        expect_rank(name, cache, "[sequences or pages, positions, Hkv, D]")
     check_rotary(rotary_cos, rotary_sin, k, causal, window_size, max_seqlen_q if is_packed else view_of(q, "q").shape[1])
     batch = (view_of(cu_seqlens_q, "cu_seqlens_q").shape[0] - 1) if is_packed else view_of(q, "q").shape[0]
     places = Places.of(q, k_cache, page_table if block_table is None else block_table, cache_batch_idx, cache_seqlens, batch)
@@ -75,6 +79,10 @@ def flash_attn_with_kvcache(
     if k is not None or v is not None:
         if cache_seqlens is None or k is None or v is None:
             raise BindingError("expected k, v and cache_seqlens together: where new rows go")
+        if is_packed and cu_seqlens_k_new is None:
+            raise BindingError("expected cu_seqlens_k_new beside cu_seqlens_q with k and v, whose rows are packed as those of q are")
+        for name, new in (("k", k), ("v", v)):
+            expect_rank(name, new, "[B, new tokens, Hkv, D]" if cu_seqlens_k_new is None else "[rows, Hkv, D]")
         slots, lengths = places.append(k, cu_seqlens_k_new)
         options.update(slots=slots, k_new=k if cu_seqlens_k_new is not None else k.swapaxes(1, 2), v_new=v if cu_seqlens_k_new is not None else v.swapaxes(1, 2))
     options.update(
@@ -90,6 +98,20 @@ def flash_attn_with_kvcache(
         options["out"] = (out[0].swapaxes(1, 2), *out[1:]) if isinstance(out, (tuple, list)) else out.swapaxes(1, 2)
     result = decode(q.swapaxes(1, 2), *pools, places.table, lengths, **options)
     return (result[0].swapaxes(1, 2), result[1]) if return_softmax_lse else result.swapaxes(1, 2)
+
+
+def expect_rank(name: str, array: Any, shape: str):
+    got = view_of(array, name).shape
+    if len(got) != shape.count(",") + 1:
+        raise BindingError(f"{name}: expected {shape}, got {tuple(got)}")
+
+
+def expect_integers(name: str, array: Any, shape: tuple[Optional[int], ...]):
+    """None: any size."""
+    view = view_of(array, name)
+    if view.dtype not in ("i32", "i64") or len(view.shape) != len(shape) or any(wanted not in (None, size) for wanted, size in zip(shape, view.shape)):
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise BindingError(f"{name}: expected i32 or i64 of [{wanted}], got {view.dtype} of {list(view.shape)}")
 
 
 def check_rotary(cos: Any, sin: Any, k: Any, causal: bool, window: tuple[int, int], rows: Optional[int]):
@@ -131,17 +153,25 @@ class Places(NamedTuple):
             raise BindingError("expected no cache_batch_idx with block_table")
         if table is None and sequences is None and batch > pages:
             raise BindingError(f"k_cache: expected {batch} sequences, one for each of q, got {pages}")
+        if table is not None:
+            expect_integers("block_table", table, (batch, None))
+        if sequences is not None:
+            expect_integers("cache_batch_idx", sequences, (batch,))
         if table is None:
             table = numbers_like(q, range(batch))[:, None] if sequences is None else sequences[:, None]
-        if lengths is None or isinstance(lengths, int):
+        if lengths is not None and not isinstance(lengths, Integral):
+            expect_integers("cache_seqlens", lengths, (batch,))
+        else:
             room = table.shape[1] * page
-            lengths = numbers_like(q, [room if lengths is None else lengths] * batch)
+            lengths = numbers_like(q, [room if lengths is None else int(lengths)] * batch)
         return Places(table, lengths, page)
 
     def append(self, k: Any, offsets: Any) -> tuple[Any, Any]:
         """Slots of the rows of k, and the lengths with them."""
         library, where = functions_of(self.lengths, "cache_seqlens")
         batch, rows = self.table.shape[0], view_of(k, "k").shape[0 if offsets is not None else 1]
+        if offsets is not None:
+            expect_integers("cu_seqlens_k_new", offsets, (batch + 1,))
         row = library.arange(rows, **where)
         if offsets is None:
             lengths, sequence = self.lengths + rows, library.arange(batch, **where)[:, None]

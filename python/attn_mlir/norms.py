@@ -42,16 +42,20 @@ def norm_field(named: Mapping[str, ArrayView], qk_norm: Any, epsilon: float) -> 
     return ("qk_norm", (float(epsilon), *types))
 
 
+def norm_line(result: str, source: str, name: str, types: Mapping[str, str], of: str, epsilon: str) -> str:
+    """That norms rows of type `of`, by the weight `name` if `types` of arguments have one."""
+    weight = f" weight(%{name} : {types[name]})" if name in types else ""
+    return f"{result} = attn.qk_norm {source}{weight} epsilon({epsilon}) : {of}"
+
+
 def norm_lines(field: tuple, dim: int, operands: Mapping[str, str], types: Mapping[str, str], text_of: Any) -> tuple[dict[str, str], list[str], dict[str, str]]:
     """The types of more arguments, the lines that norm `operands`, query and keys, by names of arguments, and the names of what these give. `text_of` writes a float."""
     epsilon, *dtypes = field
     arguments = {name: f"tensor<{dim}x{dtype}>" for name, dtype in zip(WEIGHTS, dtypes) if dtype is not None}
     lines, normed = [], {}
     for operand, source in operands.items():
-        name = WEIGHTS[operand != "query"]
-        clause = f" weight(%{name} : {arguments[name]})" if name in arguments else ""
         normed[operand] = f"%{operand}_normed"
-        lines.append(f"  {normed[operand]} = attn.qk_norm {source}{clause} epsilon({text_of(epsilon)}) : {types[operand]}\n")
+        lines.append(f"  {norm_line(normed[operand], source, WEIGHTS[operand != 'query'], arguments, types[operand], text_of(epsilon))}\n")
     return arguments, lines, normed
 
 

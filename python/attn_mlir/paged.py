@@ -17,9 +17,9 @@ from .float8 import pool_scales
 from .functional import Call, default_target, make_score, mask_at_end
 from .heads import head_map_arrays
 from .kernel import Kernel, compile
-from .norms import WEIGHTS, norm_arrays, norm_field
+from .norms import WEIGHTS, norm_arrays, norm_field, norm_line
 from .problem import float_text
-from .rotary import POSITIONS, rotary_field, rows_of_tokens
+from .rotary import POSITIONS, rotary_field, rotary_line, rows_of_tokens
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
 
@@ -229,12 +229,9 @@ def row_kernel(arguments: tuple[tuple[str, str], ...], epsilon: Optional[float],
     types = dict(arguments)
     rows, lines, last = types["x"], "", "%x"
     if epsilon is not None:
-        weight = f" weight(%{WEIGHTS[1]} : {types[WEIGHTS[1]]})" if WEIGHTS[1] in types else ""
-        lines, last = f"  %normed = attn.qk_norm %x{weight} epsilon({float_text(epsilon)}) : {rows}\n", "%normed"
+        lines, last = f"  {norm_line('%normed', last, WEIGHTS[1], types, rows, float_text(epsilon))}\n", "%normed"
     if "cos" in types:
-        clauses = f"{'interleaved' if interleaved else 'halves'} positions(%{POSITIONS[0]} : {types[POSITIONS[0]]})"
-        pairs = int(types["cos"].split("x")[1])
-        lines += f"  %turned = attn.rotary {last}, %cos, %sin {clauses} columns [0, {2 * pairs}] : {rows}, {types['cos']}\n"
+        lines += f"  {rotary_line('%turned', last, POSITIONS[0], types, rows, int(types['cos'].split('x')[1]), interleaved)}\n"
         last = "%turned"
     parameters = ", ".join(f"%{name}: {type}" for name, type in arguments)
     return DirectKernel(f"func.func @change({parameters}) -> {rows} {{\n{lines}  return {last} : {rows}\n}}\n", None, lambda _: 0)

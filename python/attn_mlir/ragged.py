@@ -19,9 +19,9 @@ from .mask.tracing import ROW, Traced
 from .paged import (
     append_on_host, append_scales, cache_scales, changed_rows, check_new_rows, check_offsets, check_table, flags_of_splits, quantises, table_arrays,
 )  # fmt: skip
-from .norms import WEIGHTS, norm_arrays, norm_field
+from .norms import WEIGHTS, norm_arrays, norm_field, norm_line
 from .problem import Region, float_text, in_f64
-from .rotary import POSITIONS, TABLES, check_packed_rotary, rows_of_sequences
+from .rotary import POSITIONS, TABLES, check_packed_rotary, rotary_line, rows_of_sequences
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
 
@@ -135,11 +135,15 @@ def prefill(
     scales = cache_scales(query, k_scale, v_scale, q_scale)
     tokens = pool_scales(query, sequences_of(cu_seqlens_q), k_pool, table, lengths, scales) if q_scale is None else None
     more = {"query_offsets": cu_seqlens_q, **table_arrays(table), "key_lengths": lengths, **({} if tokens else scales)}
+    if rotary is not None:  # before positions are computed of them
+        check_sequences({"query": view_of(query, "query"), "query_offsets": view_of(cu_seqlens_q, "query_offsets"), "key_lengths": view_of(lengths, "key_lengths")}, max_seqlen_q)
     tables = rows_of_sequences(rotary, rotary_positions, query, cu_seqlens_q, lengths, k_new)
     weights = norm_arrays(qk_norm, qk_norm_epsilon)
     epsilon = None if qk_norm is None else float(qk_norm_epsilon)
     changed = {"query": query, **weights, **({} if k_new is None else {"k_new": k_new})}
     norm_field({name: view_of(array, name) for name, array in changed.items()}, qk_norm, qk_norm_epsilon)
+    if tables:
+        check_packed_rotary({name: view_of(array, name) for name, array in {"query": query, **tables}.items()})
     more.update({**weights, **tables})
     target = target or default_target(view_of(query, "query"), device)
     row_scales: tuple[Any, ...] = ()
@@ -283,16 +287,12 @@ class RaggedProblem:
         changed, lines = {name: f"%{name}" for name in ("query", "k_new") if name in arguments}, []
         if self.epsilon is not None:
             for name, source in changed.items():
-                of = WEIGHTS[name != "query"]
-                weight = f" weight(%{of} : {arguments[of]})" if of in arguments else ""
                 changed[name] = f"%{name}_normed"
-                lines.append(f"{changed[name]} = attn.qk_norm {source}{weight} epsilon({float_text(self.epsilon)}) : {arguments[name]}")
+                lines.append(norm_line(changed[name], source, WEIGHTS[name != "query"], arguments, arguments[name], float_text(self.epsilon)))
         if self.rotary:
-            columns, interleaved = self.rotary
-            clauses = f"{'interleaved' if interleaved else 'halves'} positions(%{POSITIONS[0]} : {arguments[POSITIONS[0]]}) columns [0, {2 * columns}]"
             for name, source in changed.items():
                 changed[name] = f"%{name}_turned"
-                lines.append(f"{changed[name]} = attn.rotary {source}, %cos, %sin {clauses} : {arguments[name]}, {arguments['cos']}")
+                lines.append(rotary_line(changed[name], source, POSITIONS[0], arguments, arguments[name], *self.rotary))
         return lines, changed
 
     def written(self) -> dict[str, str]:
@@ -454,23 +454,30 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
         raise BindingError(f"value: expected rows and heads of key, {tuple(key.shape)}, got {tuple(value.shape)}")
     if key.shape[1] < 1 or query.shape[1] % key.shape[1]:
         raise BindingError(f"expected the number of query heads to be a multiple of the number of key heads, got {query.shape[1]} and {key.shape[1]}")
+    check_sequences(views, max_rows)
+    check_table(views, offsets.shape[0] - 1, "key_table")
+    if (sink := views.get("sink")) is not None and (sink.shape != (query.shape[1],) or sink.dtype not in (query.dtype, "f32") or sink.dtype in FLOAT8):
+        raise BindingError(f"sink: expected {query.shape[1]} numbers of {query.dtype} or f32, got {sink.dtype} of {tuple(sink.shape)}")
+    check_descales(views, offsets.shape[0] - 1)
+    if not is_paged:
+        check_offsets("cu_seqlens_k", views["key_offsets"], key.shape[0], None)
+
+
+def check_sequences(views: Mapping[str, ArrayView], max_rows: Optional[int]):
+    """Offsets of a query [rows, heads, head dim], and those or lengths of the keys, if they are there."""
+    query, offsets = views["query"], views["query_offsets"]
+    if len(query.shape) != 3:
+        raise BindingError(f"query: expected [rows, heads, head dim], got {tuple(query.shape)}")
     for name in ("query_offsets", "key_offsets", "key_lengths"):
         whole = views.get(name)
         if whole is not None and (whole.dtype not in ("i32", "i64") or len(whole.shape) != 1):
             raise BindingError(f"{name}: expected a vector of i32 or i64, got {whole.dtype} of {tuple(whole.shape)}")
     if offsets.shape[0] < 1:
         raise BindingError("query_offsets: expected an offset for each sequence and the end of the last, got none")
-    check_table(views, offsets.shape[0] - 1, "key_table")
     for name in ("key_offsets", "key_lengths"):
         entries = offsets.shape[0] - (name != "key_offsets")
         if name in views and views[name].shape[0] != entries:
             raise BindingError(f"{name}: expected {entries} entries for {offsets.shape[0] - 1} sequences, got {views[name].shape[0]}")
-    if (sink := views.get("sink")) is not None and (sink.shape != (query.shape[1],) or sink.dtype not in (query.dtype, "f32") or sink.dtype in FLOAT8):
-        raise BindingError(f"sink: expected {query.shape[1]} numbers of {query.dtype} or f32, got {sink.dtype} of {tuple(sink.shape)}")
-    check_descales(views, offsets.shape[0] - 1)
-    check_packed_rotary(views)
     if max_rows is not None and max_rows < 1:
         raise BindingError(f"max_seqlen_q: expected 1 or more, got {max_rows}")
     check_offsets("cu_seqlens_q", offsets, query.shape[0], max_rows)
-    if not is_paged:
-        check_offsets("cu_seqlens_k", views["key_offsets"], key.shape[0], None)

@@ -89,9 +89,7 @@ def check_tables(named: Mapping[str, ArrayView], dim: int):
 
 
 def check_packed_rotary(named: Mapping[str, ArrayView]):
-    """As check_tables, of a query [rows, heads, head dim] with positions [rows], if there are tables."""
-    if "cos" not in named:
-        return
+    """As check_tables, of a query [rows, heads, head dim] with positions [rows]."""
     query, positions = named["query"], named[POSITIONS[0]]
     check_tables(named, query.shape[2])
     if positions.dtype not in ("i32", "i64") or tuple(positions.shape) != query.shape[:1]:
@@ -106,6 +104,13 @@ def check_alone(name: str, change: Any, **others: Any):
             raise BindingError(f"expected no {other} with {name}, got one: change query and key before, by {by}")
 
 
+def rotary_line(result: str, source: str, positions: Optional[str], types: Mapping[str, str], of: str, columns: int, interleaved: bool) -> str:
+    """That turns rows of type `of` by the tables and the argument `positions`, of `types` by names, which have so many columns."""
+    clause = f" positions(%{positions} : {types[positions]})" if positions else ""
+    pairs = "interleaved" if interleaved else "halves"
+    return f"{result} = attn.rotary {source}, %cos, %sin {pairs}{clause} columns [0, {2 * columns}] : {of}, {types[TABLES[0]]}"
+
+
 def rotary_lines(
     field: tuple, tensor: Any, operands: Mapping[str, tuple[str, str, str]], types: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str], dict[str, str]]:
@@ -116,13 +121,10 @@ def rotary_lines(
     arguments, lines, turned = dict.fromkeys(TABLES, table), [], {}
     given = dict(zip(POSITIONS, positions))
     for operand, (source, name, rows) in operands.items():
-        clause = ""
         if (of := given[name]) is not None:
             arguments[name] = tensor((of[0], rows), of[1])
-            clause = f" positions(%{name} : {arguments[name]})"
-        pairs = "interleaved" if interleaved else "halves"
         turned[operand] = f"%{operand}_turned"
-        lines.append(f"  {turned[operand]} = attn.rotary {source}, %cos, %sin {pairs}{clause} columns [0, {2 * columns}] : {types[operand]}, {table}\n")
+        lines.append(f"  {rotary_line(turned[operand], source, name if of else None, arguments, types[operand], columns, interleaved)}\n")
     return arguments, lines, turned
 
 

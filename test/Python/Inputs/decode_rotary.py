@@ -182,10 +182,13 @@ for message, more in {
     "k_new: expected [3, heads, head dim] with rotary, a row for each of query, got (2, 2, 64)": {"k_new": new, "v_new": new, "slots": np.array([3, 4])},
     "rotary_positions: expected i32 or i64 of (3,), a position for each row of query, got i64 of (2,)": {"rotary_positions": np.array([3, 4])},
     "expected rotary with rotary_positions, got none": {"rotary": None, "rotary_positions": np.array([3, 4, 5])},
+    "key_lengths: expected 2 entries for 2 sequences, got 3": {"lengths": np.array([19, 30, 7])},
+    "cu_seqlens_q: expected ascending offsets from 0 to 3, got 9 at position 1": {"cu_seqlens_q": np.array([0, 9, 3])},
+    "query: expected [rows, heads, head dim], got (3, 64)": {"query": q[:, 0]},
     "cos: expected [positions, columns], a column for each of at most 32 pairs, got (40, 33)": {"rotary": (np.zeros((40, 33), np.float32),) * 2},
 }.items():
     try:
-        attn_mlir.prefill(q, *pools, TABLE, LENGTHS, offsets, **{"rotary": TABLES, **more})
+        attn_mlir.prefill(**{"query": q, "k_pool": pools[0], "v_pool": pools[1], "table": TABLE, "lengths": LENGTHS, "cu_seqlens_q": offsets, "rotary": TABLES, **more})
     except attn_mlir.BindingError as error:
         assert message in str(error), error
     else:

@@ -102,6 +102,14 @@ for message, more in {
     "k_cache: expected 3 sequences, one for each of q, got 2": {"k_cache": cache[0][:2], "v_cache": cache[1][:2]},
     "expected no cache_batch_idx with block_table": {"block_table": TABLE, "cache_batch_idx": LENGTHS},
     "cache_seqlens: expected room for new keys in 24 positions of the cache, got 31 keys with them": {"k": new, "v": new, "cache_seqlens": LENGTHS},
+    "q: expected [B, M, Hq, D], got (3, 1, 64)": {"q": q[:, :, 0]},
+    "k_cache: expected [sequences or pages, positions, Hkv, D], got (3, 2, 64)": {"k_cache": cache[0][:, 0]},
+    "k: expected [B, new tokens, Hkv, D], got (3, 2, 64)": {"k": new[:, 0], "v": new, "cache_seqlens": 3},
+    "cache_seqlens: expected i32 or i64 of [3], got i32 of [2]": {"cache_seqlens": LENGTHS[:2]},
+    "cache_batch_idx: expected i32 or i64 of [3], got f64 of [3]": {"cache_batch_idx": np.zeros(3)},
+    "block_table: expected i32 or i64 of [3, any], got i32 of [2, 5]": {"block_table": TABLE[:2]},
+    "expected cu_seqlens_k_new beside cu_seqlens_q with k and v": {"q": q[:, 0], "cu_seqlens_q": np.arange(4), "k": new[:, 0], "v": new[:, 0], "cache_seqlens": 3},
+    "cu_seqlens_k_new: expected i32 or i64 of [4], got i64 of [3]": {"k": new[:, 0], "v": new[:, 0], "cache_seqlens": 3, "cu_seqlens_k_new": np.arange(3)},
     "expected causal or a window_size with rotary_cos of several rows of q": {
         "q": draw(B, 2, H, D), "k": draw(B, 2, HKV, D), "v": draw(B, 2, HKV, D), "cache_seqlens": 3, "rotary_cos": COS, "rotary_sin": SIN
     },
