@@ -27,7 +27,9 @@ template <typename Body>
 inline __attribute__((always_inline)) void forActiveLanes(const Warp &warp,
                                                           Body body) {
   if (warp.active == fullMask) {
+#ifndef __clang__
 #pragma GCC ivdep
+#endif
     for (u32 lane = 0; lane < warpSize; ++lane)
       body(lane);
     return;
