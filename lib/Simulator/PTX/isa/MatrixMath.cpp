@@ -119,8 +119,10 @@ void multiplyBlock(float *const *d, const float *a, const float *b, u32 numK,
     for (u32 k = 0; k < numK; ++k) {
       const float *row = a + k * strideA + (c >> 1) * warpSize;
       const float *column = b + size_t(k) * strideB + (c & 1) * 4;
-      for (u32 lane = 0; lane < warpSize; ++lane)
-        d[c][lane] = __builtin_fmaf(row[lane], column[lane & 3], d[c][lane]);
+      for (u32 group = 0; group < warpSize; group += 4)
+        for (u32 lane = group; lane < group + 4; ++lane)
+          d[c][lane] =
+              __builtin_fmaf(row[lane], column[lane - group], d[c][lane]);
     }
 }
 
@@ -128,17 +130,27 @@ void multiplyBlock(float *const *d, const float *a, const float *b, u32 numK,
 
 constexpr int shortSumBits = 13;
 
+/// products[lane] = a[lane] * b[lane % 4]. (Two loops: clang 22 takes b[lane & 3]
+/// for b[lane] where it vectorises.)
+inline void multiplyQuads(const float *a, const float *b, float *products) {
+  for (u32 lane = 0; lane < warpSize; lane += 4)
+    for (u32 quad = 0; quad < 4; ++quad)
+      products[lane + quad] = a[lane + quad] * b[quad];
+}
+
 /// One accumulator register of a block. `a` and `b` as of its lanes.
 void multiplyShort(float *d, const float *a, const float *b, u32 numK,
                    u32 strideB) {
+  float product[warpSize];
   u32 largest[warpSize];
   for (u32 lane = 0; lane < warpSize; ++lane)
     largest[lane] = asBits(d[lane]) & 0x7FFFFFFF;
-  for (u32 k = 0; k < numK; ++k)
-    for (u32 lane = 0; lane < warpSize; ++lane) {
-      float product = a[k * strideA + lane] * b[k * strideB + (lane & 3)];
-      largest[lane] = std::max(largest[lane], asBits(product) & 0x7FFFFFFF);
-    }
+  for (u32 k = 0; k < numK; ++k) {
+    multiplyQuads(a + k * strideA, b + k * strideB, product);
+    for (u32 lane = 0; lane < warpSize; ++lane)
+      largest[lane] =
+          std::max(largest[lane], asBits(product[lane]) & 0x7FFFFFFF);
+  }
   float unit[warpSize], inverse[warpSize];
   s32 sum[warpSize];
   for (u32 lane = 0; lane < warpSize; ++lane) {
@@ -149,20 +161,19 @@ void multiplyShort(float *d, const float *a, const float *b, u32 numK,
     bool isFinite = largest[lane] < 0x7F800000;
     sum[lane] = isFinite ? s32(d[lane] * inverse[lane]) : 0;
   }
-  for (u32 k = 0; k < numK; ++k)
+  for (u32 k = 0; k < numK; ++k) {
+    multiplyQuads(a + k * strideA, b + k * strideB, product);
     for (u32 lane = 0; lane < warpSize; ++lane) {
-      float product = a[k * strideA + lane] * b[k * strideB + (lane & 3)];
-      float term = product * inverse[lane];
+      float term = product[lane] * inverse[lane];
       sum[lane] += largest[lane] < 0x7F800000 ? s32(term) : 0;
     }
-  for (u32 lane = 0; lane < warpSize; ++lane) {
-    if (largest[lane] < 0x7F800000) {
-      d[lane] = float(sum[lane]) * unit[lane];
-      continue;
-    }
-    for (u32 k = 0; k < numK; ++k)
-      d[lane] += a[k * strideA + lane] * b[k * strideB + (lane & 3)];
   }
+  for (u32 lane = 0; lane < warpSize; ++lane)
+    if (largest[lane] < 0x7F800000)
+      d[lane] = float(sum[lane]) * unit[lane];
+    else
+      for (u32 k = 0; k < numK; ++k)
+        d[lane] += a[k * strideA + lane] * b[k * strideB + lane % 4];
 }
 
 //===----------------------------------------------------------------------===//
