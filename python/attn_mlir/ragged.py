@@ -21,7 +21,7 @@ from .paged import (
 )  # fmt: skip
 from .norms import WEIGHTS, norm_arrays, norm_field, norm_line
 from .problem import Region, float_text, in_f64
-from .rotary import POSITIONS, TABLES, check_packed_rotary, rotary_line, rows_of_sequences
+from .rotary import POSITIONS, TABLES, check_packed_rotary, rotary_line, rows_of_both, rows_of_sequences
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
 
@@ -42,6 +42,11 @@ def varlen(
     scale: Optional[float] = None,
     mask_mod: Any = None,
     score_mod: Any = None,
+    qk_norm: Any = None,
+    qk_norm_epsilon: float = 1e-6,
+    rotary: Any = None,
+    rotary_interleaved: bool = False,
+    rotary_positions: Any = None,
     return_lse: bool = False,
     out: Any = None,
     target: Optional[str] = None,
@@ -64,6 +69,8 @@ def varlen(
       mask_mod, score_mod: as of `attention`: functions of b, a sequence, h, a query head, i and j, a row and a key counted from the first of their
         sequence; query_length() and key_length() of attn_mlir.mask are those of the sequence. Beside causal and window, a key is seen that all of them show.
         An array that is read at i has max_seqlen_q places, one that is read at j as many as there are rows of key, or in pages of a table's row.
+      qk_norm, qk_norm_epsilon, rotary, rotary_interleaved: as of `attention`, of query and key, not of 8 bits: rows are normalised and turned as they lie, by the same launch.
+      rotary_positions: those of query, [rows], and of key, [key rows], i32 or i64, either of which may be None: key j of a sequence is at j then, and its last query at its last key.
       invariance: as of `decode`; "prefix" with as many heads gives the bits of `prefill` and `decode`.
       sink, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache: as of `attention`.
 
@@ -71,8 +78,24 @@ def varlen(
     query's library. Rows of no sequence are not written. A kernel serves all offsets and numbers of rows.
     """
     more = {"query_offsets": cu_seqlens_q, "key_offsets": cu_seqlens_k, **descale_arrays(descale, query, value)}
+    arrays = {"query": query, "key": key, "value": value, "sink": sink, **more}
+    views = {name: view_of(array, name) for name, array in arrays.items() if array is not None}
+    if rotary is not None:  # before positions are computed of them
+        check(views, max_seqlen_q)
+    tables = rows_of_both(rotary, rotary_positions, query, key, cu_seqlens_q, cu_seqlens_k)
+    weights = norm_arrays(qk_norm, qk_norm_epsilon)
+    views.update((name, view_of(array, name)) for name, array in {**weights, **tables}.items())
+    norm_field(views, qk_norm, qk_norm_epsilon)
+    if tables:
+        check_packed_rotary(views)
+        if rotary_positions is None or rotary_positions[0] is None:
+            check_last_positions(views)
+    if (tables or qk_norm is not None) and views["key"].dtype in BYTES:
+        raise BindingError(f"key: expected dtype f16, bf16, f32 or f64 with {'rotary' if tables else 'qk_norm'}, got {views['key'].dtype}")
     rules = Rules(causal, window, soft_cap, scale, mask_mod, score_mod)
-    return run({"query": query, "key": key, "value": value, "sink": sink, **more}, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, (None, False, invariance))
+    changes = None if qk_norm is None else float(qk_norm_epsilon), rotary_interleaved
+    splits = (None, False, invariance)
+    return run({**arrays, **weights, **tables}, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits, changes=changes)
 
 
 def prefill(
@@ -174,7 +197,7 @@ class RaggedProblem:
     each other; `types` are those of sink, offsets, table and lengths, by name; `descales` are the ranks of those of what has 8 bits, 1 or 2; `heads`: (Hq, Hkv) where they are fixed.
     What the regions read are the last arguments: of the mask, the score and the factor, a prob_mod. `new` is the type of rows that are appended first, from arguments k_new, v_new and slots;
     `row_scales` the names of those of score and factor that are pools of scales to which those of wider new rows are written. `epsilon`: of the norm of
-    query and new keys, None for none; `rotary`: the columns of the tables cos and sin that these are turned by, and whether its pairs are interleaved."""
+    query and the keys that come with it, None for none; `rotary`: the columns of the tables cos and sin that these are turned by, and whether its pairs are interleaved."""
 
     dtype: str
     key_dtype: str
@@ -283,8 +306,8 @@ class RaggedProblem:
         return f"func.func @ragged({parameters}) -> ({types}) {{\n{body}}}\n"
 
     def row_lines(self, arguments: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
-        """Lines that change rows of the query and new keys, and what these are after it, by the names of arguments."""
-        changed, lines = {name: f"%{name}" for name in ("query", "k_new") if name in arguments}, []
+        """Lines that change rows of the query, and of keys that come with it, and what these are after it, by the names of arguments."""
+        changed, lines = {name: f"%{name}" for name in ("query", "k_new" if self.page else "key") if name in arguments}, []
         if self.epsilon is not None:
             for name, source in changed.items():
                 changed[name] = f"%{name}_normed"
@@ -292,7 +315,7 @@ class RaggedProblem:
         if self.rotary:
             for name, source in changed.items():
                 changed[name] = f"%{name}_turned"
-                lines.append(rotary_line(changed[name], source, POSITIONS[0], arguments, arguments[name], *self.rotary))
+                lines.append(rotary_line(changed[name], source, POSITIONS[name == "key"], arguments, arguments[name], *self.rotary))
         return lines, changed
 
     def written(self) -> dict[str, str]:
@@ -461,6 +484,17 @@ def check(views: Mapping[str, ArrayView], max_rows: Optional[int]):
     check_descales(views, offsets.shape[0] - 1)
     if not is_paged:
         check_offsets("cu_seqlens_k", views["key_offsets"], key.shape[0], None)
+
+
+def check_last_positions(views: Mapping[str, ArrayView]):
+    """That no sequence, as offsets in host memory have it, has more queries than keys: the first would be in front of position 0."""
+    offsets = [views[name] for name in ("query_offsets", "key_offsets")]
+    if any(view.device != "cpu" for view in offsets):
+        return
+    rows, keys = ([int(end - begin) for begin, end in zip(entries, entries[1:])] for entries in (view.to_host().values() for view in offsets))
+    for b, (m, n) in enumerate(zip(rows, keys)):
+        if m > n:
+            raise BindingError(f"expected rotary_positions, or at most as many queries as keys in each sequence, got {m} and {n} in sequence {b}")
 
 
 def check_sequences(views: Mapping[str, ArrayView], max_rows: Optional[int]):

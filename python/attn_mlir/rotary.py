@@ -89,11 +89,14 @@ def check_tables(named: Mapping[str, ArrayView], dim: int):
 
 
 def check_packed_rotary(named: Mapping[str, ArrayView]):
-    """As check_tables, of a query [rows, heads, head dim] with positions [rows]."""
-    query, positions = named["query"], named[POSITIONS[0]]
-    check_tables(named, query.shape[2])
-    if positions.dtype not in ("i32", "i64") or tuple(positions.shape) != query.shape[:1]:
-        raise BindingError(f"rotary_positions: expected i32 or i64 of ({query.shape[0]},), a position for each row of query, got {positions.dtype} of {tuple(positions.shape)}")
+    """As check_tables, of a query [rows, heads, head dim] with positions [rows], and of such keys where they have positions."""
+    check_tables(named, named["query"].shape[2])
+    for name, turned in zip(POSITIONS, ("query", "key")):
+        positions, rows = named.get(name), named.get(turned)
+        if positions is None or rows is None:
+            continue
+        if positions.dtype not in ("i32", "i64") or tuple(positions.shape) != rows.shape[:1]:
+            raise BindingError(f"rotary_positions: expected i32 or i64 of ({rows.shape[0]},), a position for each row of {turned}, got {positions.dtype} of {tuple(positions.shape)}")
 
 
 def check_alone(name: str, change: Any, **others: Any):
@@ -163,6 +166,30 @@ def rows_of_sequences(rotary: Any, positions: Any, query: Any, offsets: Any, len
         if new.dtype not in ("f16", "bf16", "f32", "f64"):
             raise BindingError(f"k_new: expected dtype f16, bf16, f32 or f64 with rotary, got {new.dtype}")
     return {**tables, POSITIONS[0]: positions_of_rows(offsets, lengths, rows) if positions is None else positions}
+
+
+def rows_of_both(rotary: Any, positions: Any, query: Any, key: Any, offsets: Any, key_offsets: Any) -> dict[str, Any]:
+    """As rows_of_sequences, of queries and of keys behind each other: `positions` are those of both, either of which may be None; key j of a sequence is at j then, and
+    its last query at its last key."""
+    if rotary is None:
+        return rotary_arrays(query, query, rotary, positions, None)
+    tables = rotary_arrays(query, query, rotary, (None, None) if positions is None else positions, None)
+    lengths = lengths_of(key_offsets)
+    for name, own, rows in zip(POSITIONS, (offsets, key_offsets), (query, key)):
+        if name not in tables:
+            tables[name] = positions_of_rows(own, lengths, view_of(rows, name).shape[0])
+    return tables
+
+
+def lengths_of(offsets: Any) -> Any:
+    """[B] of offsets [B + 1], of their library and on their device."""
+    if library_of(offsets) in ("torch", "cupy", "jax", "numpy"):
+        return offsets[1:] - offsets[:-1]
+    view = view_of(offsets, "cu_seqlens_k")
+    if view.device != "cpu":
+        raise BindingError(f"expected rotary_positions beside cu_seqlens_k of {type(offsets).__name__}")
+    entries = view.to_host().values()
+    return HostArray.of(view.dtype, (view.shape[0] - 1,), [end - begin for begin, end in zip(entries, entries[1:])])
 
 
 def positions_of_rows(offsets: Any, lengths: Any, rows: int) -> Any:
