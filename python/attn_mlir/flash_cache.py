@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from numbers import Integral
-from typing import Any, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
 
 from .arrays import library_of, view_of
 from .errors import BindingError
 from .flash_names import alibi_at_end, window_of
 from .functional import default_target
+from .mask import tensor
 from .paged import decode
 from .ragged import prefill
 
@@ -56,18 +58,13 @@ def flash_attn_with_kvcache(
       cache_batch_idx: [B]: the sequence of the cache for each of the batch, which differ; None: the first B.
       rotary_cos, rotary_sin: [positions, r/2]: k is turned by its position, cache_seqlens + i, and q, a row for each of k, alike; with several rows of q
         `causal` or a window is needed, without which FlashAttention turns all of them by the first's.
-      num_splits: 0: the compiler chooses ranges of keys that CTAs of their own take; 1: none.
-      window_size, softcap, alibi_slopes: as of `flash_attn_varlen_func`. cache_leftpad is an error.
-      options: those of `decode` and `prefill` alone: target, device, out, cache, allow_tf32, invariance, qk_norm, fixed_split_size.
+      cache_leftpad: [B], i32 or i64: positions of each sequence in front of its first key, not with pages. Keys keep their positions, and cache_seqlens counts from 0.
+      num_splits: 0: the compiler chooses ranges of keys that CTAs of their own take; 1: none; more: at most so many ranges of the columns of a table of pages.
+      window_size, softcap, alibi_slopes: as of `flash_attn_varlen_func`.
+      options: those of `decode` and `prefill` alone: target, device, out, cache, allow_tf32, invariance, qk_norm, fixed_split_size, mask_mod, score_mod.
 
     Returns output [B, M, Hq, Dv], or with return_softmax_lse (output, lse [B, Hq, M]); of packed rows [rows, Hq, Dv] and [Hq, rows].
     """
-    if cache_leftpad is not None:
-        raise BindingError("expected no cache_leftpad: a sequence begins where its pages do")
-    if num_splits not in (0, 1):
-        raise BindingError(f"expected num_splits 0, for a number that is chosen, or 1, got {num_splits}: fixed_split_size is a range in pages")
-    if num_splits == 1 and (options.get("target") or default_target(view_of(q, "q"), options.get("device"))) != "cpu":
-        options["disable_split_kv"] = True
     is_packed = cu_seqlens_q is not None
     expect_rank("q", q, "[rows, Hq, D]" if is_packed else "[B, M, Hq, D]")
     for name, cache in (("k_cache", k_cache), ("v_cache", v_cache)):
@@ -76,6 +73,11 @@ def flash_attn_with_kvcache(
     batch = (view_of(cu_seqlens_q, "cu_seqlens_q").shape[0] - 1) if is_packed else view_of(q, "q").shape[0]
     places = Places.of(q, k_cache, page_table if block_table is None else block_table, cache_batch_idx, cache_seqlens, batch)
     lengths = places.lengths
+    splits = splits_of(num_splits, places, options)
+    if (options.get("target") or default_target(view_of(q, "q"), options.get("device"))) != "cpu":
+        options.update(splits)
+    if cache_leftpad is not None:
+        options["mask_mod"] = behind_padding(cache_leftpad, options.get("mask_mod"), places, batch)
     if k is not None or v is not None:
         if cache_seqlens is None or k is None or v is None:
             raise BindingError("expected k, v and cache_seqlens together: where new rows go")
@@ -98,6 +100,32 @@ def flash_attn_with_kvcache(
         options["out"] = (out[0].swapaxes(1, 2), *out[1:]) if isinstance(out, (tuple, list)) else out.swapaxes(1, 2)
     result = decode(q.swapaxes(1, 2), *pools, places.table, lengths, **options)
     return (result[0].swapaxes(1, 2), result[1]) if return_softmax_lse else result.swapaxes(1, 2)
+
+
+def splits_of(number: int, places: Places, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `decode` for so many ranges of keys."""
+    if number < 0:
+        raise BindingError(f"expected num_splits of 0 or more, got {number}")
+    if number == 0:
+        return {}
+    if options.get("fixed_split_size") is not None:
+        raise BindingError(f"expected num_splits 0 with fixed_split_size, got {number}")
+    if number == 1:
+        return {"disable_split_kv": True}
+    if not places.is_paged:
+        raise BindingError(f"expected num_splits 0, for a number that is chosen, or 1 without block_table, got {number}: keys are split between pages")
+    # Of whole tiles of keys, so that there may be fewer ranges.
+    step = 64 // math.gcd(places.page, 64)
+    return {"fixed_split_size": -(-places.table.shape[1] // (number * step)) * step}
+
+
+def behind_padding(padding: Any, mask_mod: Any, places: Places, batch: int) -> Callable[..., Any]:
+    """A mask_mod of the keys from those of `padding` on."""
+    if places.is_paged:
+        raise BindingError("expected no cache_leftpad with block_table: a sequence begins where its first page does")
+    expect_integers("cache_leftpad", padding, (batch,))
+    first = tensor(padding)
+    return lambda b, h, i, j: (j >= first[b]) & mask_mod(b, h, i, j) if mask_mod else j >= first[b]
 
 
 def expect_rank(name: str, array: Any, shape: str):
@@ -145,10 +173,12 @@ class Places(NamedTuple):
     table: Any
     lengths: Any
     page: int
+    is_paged: bool  #: else a sequence of the cache is a page
 
     @staticmethod
     def of(q: Any, k_cache: Any, table: Any, sequences: Any, lengths: Any, batch: int) -> "Places":
         pages, page = view_of(k_cache, "k_cache").shape[:2]
+        is_paged = table is not None
         if table is not None and sequences is not None:
             raise BindingError("expected no cache_batch_idx with block_table")
         if table is None and sequences is None and batch > pages:
@@ -164,7 +194,7 @@ class Places(NamedTuple):
         else:
             room = table.shape[1] * page
             lengths = numbers_like(q, [room if lengths is None else int(lengths)] * batch)
-        return Places(table, lengths, page)
+        return Places(table, lengths, page, is_paged)
 
     def append(self, k: Any, offsets: Any) -> tuple[Any, Any]:
         """Slots of the rows of k, and the lengths with them."""

@@ -26,14 +26,14 @@ def turned(x, at, interleaved):
     return out
 
 
-def attend(q, k, v, window=None, slope=None):
-    """Of one sequence, [rows, H, D]: causal from the bottom right."""
+def attend(q, k, v, window=None, slope=None, padding=0):
+    """Of one sequence, [rows, H, D]: causal from the bottom right, without the first `padding` keys."""
     k, v = (x.astype(float).repeat(H // HKV, 1) for x in (k, v))
     s = np.einsum("ihd,jhd->hij", q.astype(float), k) / D**0.5
     back = np.arange(len(k)) - (np.arange(len(q)) + len(k) - len(q))[:, None]
     if slope is not None:
         s = s + slope[:, None, None] * np.minimum(back, 0)
-    s = np.where((back <= 0) & (back >= -window if window else True), s, -np.inf)
+    s = np.where((back <= 0) & (back >= -window if window else True) & (np.arange(len(k)) >= padding), s, -np.inf)
     top = s.max(-1, keepdims=True)
     p = np.exp(s - top)
     return np.einsum("hij,jhd->ihd", p / p.sum(-1, keepdims=True), v), (np.log(p.sum(-1, keepdims=True)) + top)[..., 0]
@@ -44,7 +44,7 @@ def keys_of(cache, table, b, length):
     return cache[table[b]].reshape(-1, HKV, cache.shape[-1])[:length].astype(float)
 
 
-def check(cache_shape, tokens, interleaved=None, table=None, sequences=None, packed=False, **more):
+def check(cache_shape, tokens, interleaved=None, table=None, sequences=None, packed=False, lengths=LENGTHS, **more):
     counts = np.array([tokens, 1, 2]) if packed else np.full(B, tokens)
     offsets = np.concatenate([[0], counts.cumsum()]).astype(np.int32)
     rows = table if table is not None else (np.arange(B) if sequences is None else sequences)[:, None]
@@ -59,17 +59,18 @@ def check(cache_shape, tokens, interleaved=None, table=None, sequences=None, pac
     for where in ON:
         caches = old[0].copy(), old[1].copy()
         out, lse = attn_mlir.flash_attn_with_kvcache(
-            q, *caches, k, v, cache_seqlens=LENGTHS, causal=True, return_softmax_lse=True, **pages, **flags, **more, **where
+            q, *caches, k, v, cache_seqlens=lengths, causal=True, return_softmax_lse=True, **pages, **flags, **more, **where
         )  # fmt: skip
         for b in range(B):
             take = (lambda x, b=b: x[offsets[b] : offsets[b + 1]]) if packed else (lambda x, b=b: x[b])
-            at = LENGTHS[b] + np.arange(counts[b])
+            at = lengths[b] + np.arange(counts[b])
             turn = (lambda x, at=at: turned(x, at, interleaved)) if interleaved is not None else (lambda x: x)
-            stored = [keys_of(x, rows, b, LENGTHS[b] + counts[b]) for x in caches]
-            keys, values = (keys_of(x, rows, b, LENGTHS[b] + counts[b]) for x in old)
-            keys[LENGTHS[b] :], values[LENGTHS[b] :] = turn(take(k)), take(v)
+            stored = [keys_of(x, rows, b, lengths[b] + counts[b]) for x in caches]
+            keys, values = (keys_of(x, rows, b, lengths[b] + counts[b]) for x in old)
+            keys[lengths[b] :], values[lengths[b] :] = turn(take(k)), take(v)
             assert np.abs(stored[0] - keys).max() < 1e-3 and (stored[1] == values).all(), f"{where}: the cache of {b}"
-            expected, expected_lse = attend(turn(take(q)), keys, values, **reads)
+            padding = more["cache_leftpad"][b] if "cache_leftpad" in more else 0
+            expected, expected_lse = attend(turn(take(q)), keys, values, **reads, padding=padding)
             got_lse = lse[:, offsets[b] : offsets[b + 1]] if packed else lse[b]
             assert np.abs(take(out) - expected).max() < 2e-3, f"{where} {b}: {np.abs(take(out) - expected).max()}"
             assert np.abs(got_lse - expected_lse).max() < 4e-3, f"{where} {b}: LSE"
@@ -81,7 +82,13 @@ check((3, 40), 3, False)
 check((15, 8), 2, None, TABLE, window_size=(9, -1))
 check((15, 8), 1, False, TABLE, alibi_slopes=np.linspace(0.1, 0.7, H, dtype=np.float32), num_splits=1)
 check((15, 8), 5, True, TABLE, packed=True)
+# Ranges of 2 pages of 32, and of 8 of 8.
+LONG = np.array([100, 0, 150], np.int32)
+check((18, 32), 1, None, rng.permutation(18).reshape(3, 6).astype(np.int32), num_splits=3, lengths=LONG)
+check((60, 8), 3, None, rng.permutation(60).reshape(3, 20).astype(np.int64), packed=True, num_splits=4, lengths=LONG)
 check((3, 40), 4, None, packed=True)
+check((3, 40), 2, True, cache_leftpad=np.array([17, 0, 30], np.int64))
+check((4, 40), 3, None, sequences=np.array([3, 1, 0]), packed=True, cache_leftpad=np.array([3, 0, 9], np.int32), window_size=(20, -1))
 
 # Without new keys, of all positions, or as many as a number says; into an array of the caller's.
 q, cache = draw(B, 1, H, D), (draw(B, 24, HKV, D), draw(B, 24, HKV, D))
@@ -92,10 +99,22 @@ for where in ON:
         for b in range(B):
             assert np.abs(own[b] - attend(q[b], *(x[b, : length or 24] for x in cache))[0]).max() < 2e-3, where
 
+# Padding beside a mask: a sequence without keys has zeros.
+for where in ON:
+    padding = np.array([20, 3, 0], np.int32)
+    out = attn_mlir.flash_attn_with_kvcache(q, *cache, cache_seqlens=20, cache_leftpad=padding, mask_mod=lambda b, h, i, j: j != 7, **where)
+    for b in range(B):
+        seen = np.setdiff1d(np.arange(padding[b], 20), 7)
+        expected = attend(q[b], *(x[b, seen] for x in cache))[0] if len(seen) else 0 * q[b]
+        assert np.abs(out[b] - expected).max() < 2e-3, where
+
 new = draw(B, 1, HKV, D)
 for message, more in {
-    "expected no cache_leftpad": {"cache_leftpad": LENGTHS},
-    "expected num_splits 0, for a number that is chosen, or 1, got 4": {"num_splits": 4},
+    "expected no cache_leftpad with block_table": {"cache_leftpad": LENGTHS, "block_table": TABLE},
+    "cache_leftpad: expected i32 or i64 of [3], got i32 of [2]": {"cache_leftpad": LENGTHS[:2]},
+    "expected num_splits 0, for a number that is chosen, or 1 without block_table, got 4": {"num_splits": 4},
+    "expected num_splits of 0 or more, got -1": {"num_splits": -1},
+    "expected num_splits 0 with fixed_split_size, got 2": {"num_splits": 2, "fixed_split_size": 1, "block_table": TABLE},
     "expected rotary_cos and rotary_sin together": {"rotary_cos": COS},
     "expected k and v with rotary_cos": {"rotary_cos": COS, "rotary_sin": SIN},
     "expected k, v and cache_seqlens together": {"k": new, "v": new},
