@@ -6,6 +6,7 @@
 
 #include "AmaxRaiser.h"
 
+#include "attn/Conversion/TosaToAttn/TosaMaxima.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -118,6 +119,25 @@ static std::optional<Reduction> findReduction(Value output, Value view) {
   return std::nullopt;
 }
 
+/// The op of TOSA that gives the largest magnitudes of rows of `output`, or of
+/// a view of it that has the same rows.
+static Operation *findTosaMaxima(Value output, Value view) {
+  auto type = cast<RankedTensorType>(view.getType());
+  int64_t columns = cast<ShapedType>(output.getType()).getDimSize(kHeadDim);
+  if (!type.hasStaticShape() || type.getRank() == 0 ||
+      type.getShape().back() != columns)
+    return nullptr;
+  Operation *found = raise::findRowMaxima(view);
+  if (found && found->getBlock() == output.getParentBlock())
+    return found;
+  for (Operation *user : view.getUsers())
+    if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(user) ||
+        raise::isTosaReshape(user))
+      if (Operation *behind = findTosaMaxima(output, user->getResult(0)))
+        return behind;
+  return nullptr;
+}
+
 /// The op that gives `output`, or the identity behind it, with an amax.
 static OutputModOp addAmax(RewriterBase &rewriter, Value output) {
   Location loc = output.getLoc();
@@ -190,14 +210,50 @@ static void reduceRows(RewriterBase &rewriter, Reduction reduction,
     rewriter.eraseOp(reduction.magnitudes);
 }
 
+/// Gives `amax` in place of the maxima of rows that `op` takes.
+static void replaceMaxima(RewriterBase &rewriter, Operation *op, Value amax) {
+  Location loc = op->getLoc();
+  rewriter.setInsertionPoint(op);
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  auto rows = cast<RankedTensorType>(amax.getType());
+  if (rows.getElementType() != type.getElementType()) {
+    AffineMap map = rewriter.getMultiDimIdentityMap(kHeadDim);
+    SmallVector<utils::IteratorType> loops(kHeadDim,
+                                           utils::IteratorType::parallel);
+    auto body = [&](OpBuilder &b, Location l, ValueRange arguments) {
+      linalg::YieldOp::create(
+          b, l, convert(b, l, arguments[0], type.getElementType()));
+    };
+    Value empty = tensor::EmptyOp::create(rewriter, loc, rows.getShape(),
+                                          type.getElementType());
+    amax = linalg::GenericOp::create(rewriter, loc, empty.getType(), amax,
+                                     empty, ArrayRef{map, map}, loops, body)
+               .getResult(0);
+  }
+  auto all = [](int64_t rank) {
+    return SmallVector<ReassociationIndices>{
+        llvm::to_vector<2>(llvm::seq<int64_t>(0, rank))};
+  };
+  Value numbers =
+      tensor::CollapseShapeOp::create(rewriter, loc, amax, all(kHeadDim));
+  Operation *magnitude = op->getOperand(0).getDefiningOp();
+  rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, type, numbers,
+                                                     all(type.getRank()));
+  rewriter.eraseOp(magnitude);
+}
+
 OutputModOp raise::raiseAmax(RewriterBase &rewriter, Value output) {
   int64_t columns = cast<ShapedType>(output.getType()).getDimSize(kHeadDim);
   if (ShapedType::isDynamic(columns) || columns > kMostColumns)
     return OutputModOp();
   std::optional<Reduction> reduction = findReduction(output, output);
-  if (!reduction)
+  Operation *ofTosa = reduction ? nullptr : findTosaMaxima(output, output);
+  if (!reduction && !ofTosa)
     return OutputModOp();
   OutputModOp mod = addAmax(rewriter, output);
-  reduceRows(rewriter, *reduction, mod.getAmax());
+  if (reduction)
+    reduceRows(rewriter, *reduction, mod.getAmax());
+  else
+    replaceMaxima(rewriter, ofTosa, mod.getAmax());
   return mod;
 }

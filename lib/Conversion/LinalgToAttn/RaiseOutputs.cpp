@@ -90,9 +90,9 @@ moveThroughLoops(linalg::LinalgOp op, OpOperand &use, const Places &places) {
 
 /// TOSA ops that work on elements; operands of one shape are not broadcast.
 static bool isTosaElementwise(Operation *op) {
-  static constexpr StringRef names[] = {"tosa.mul",  "tosa.add",
-                                        "tosa.sub",  "tosa.sigmoid",
-                                        "tosa.tanh", "tosa.cast"};
+  static constexpr StringRef names[] = {
+      "tosa.mul",  "tosa.add",   "tosa.sub",     "tosa.sigmoid", "tosa.tanh",
+      "tosa.cast", "tosa.clamp", "tosa.maximum", "tosa.minimum"};
   return llvm::is_contained(names, op->getName().getStringRef());
 }
 

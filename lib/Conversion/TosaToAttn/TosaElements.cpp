@@ -147,6 +147,23 @@ static ScalarRef getCast(ElementWalker &walker, tosa::CastOp op,
   return nullptr; // float to int rounds to nearest even: not needed so far
 }
 
+/// Both ends are numbers of the tensor's type.
+static ScalarRef getClamped(ElementWalker &walker, tosa::ClampOp op,
+                            Indices indices) {
+  auto min = dyn_cast<FloatAttr>(op.getMinValAttr()),
+       max = dyn_cast<FloatAttr>(op.getMaxValAttr());
+  if (!min || !max || op.getNanMode() != tosa::NanPropagationMode::PROPAGATE)
+    return nullptr;
+  ScalarGraph &graph = walker.getGraph();
+  auto end = [&](FloatAttr number) {
+    return graph.constant(Number::Float, number.getValueAsDouble());
+  };
+  ScalarRef input = walker.element(op.getInput(), indices);
+  ScalarRef bounded =
+      graph.apply("arith.minimumf", Number::Float, {input, end(max)}, op);
+  return graph.apply("arith.maximumf", Number::Float, {bounded, end(min)}, op);
+}
+
 //===----------------------------------------------------------------------===//
 // Data movement
 //===----------------------------------------------------------------------===//
@@ -315,6 +332,8 @@ static ScalarRef getTosaElement(ElementWalker &walker, OpResult result,
                                       indices);
       })
       .Case<tosa::CastOp>([&](auto op) { return getCast(walker, op, indices); })
+      .Case<tosa::ClampOp>(
+          [&](auto op) { return getClamped(walker, op, indices); })
       .Case<tosa::ReduceMaxOp>([&](tosa::ReduceMaxOp op) {
         return getReduced(walker, Combiner::Max, op, op.getAxis(), indices);
       })

@@ -1,0 +1,24 @@
+//===- TosaMaxima.h - Largest magnitudes in TOSA ----------------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_CONVERSION_TOSATOATTN_TOSAMAXIMA_H
+#define ATTN_CONVERSION_TOSATOATTN_TOSAMAXIMA_H
+
+#include "mlir/IR/Value.h"
+
+namespace attn::raise {
+
+/// The tosa.reduce_max that takes tosa.abs of `tensor` along its last
+/// dimension, where a NaN is the largest; null if there is none. TOSA reduces
+/// one dimension at a time.
+mlir::Operation *findRowMaxima(mlir::Value tensor);
+
+/// True for an op of TOSA that shows a tensor with another shape.
+bool isTosaReshape(mlir::Operation *op);
+
+} // namespace attn::raise
+
+#endif // ATTN_CONVERSION_TOSATOATTN_TOSAMAXIMA_H
