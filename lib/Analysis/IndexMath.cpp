@@ -96,8 +96,9 @@ Number IndexMath::atMost(Number a, Number b) {
     return truth(*x <= *y);
   if (a == b)
     return truth(true);
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle,
-                               toValue(a), toValue(b))
+  Value left = toValue(a), right = toValue(b);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, left,
+                               right)
       .getResult();
 }
 
@@ -105,15 +106,16 @@ Number IndexMath::both(Number a, Number b) {
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
     if (std::optional<bool> known = getTruth(x))
       return *known ? y : x;
-  return arith::AndIOp::create(builder, loc, toValue(a), toValue(b))
-      .getResult();
+  Value left = toValue(a), right = toValue(b);
+  return arith::AndIOp::create(builder, loc, left, right).getResult();
 }
 
 Number IndexMath::either(Number a, Number b) {
   for (auto [x, y] : {std::pair(a, b), std::pair(b, a)})
     if (std::optional<bool> known = getTruth(x))
       return *known ? x : y;
-  return arith::OrIOp::create(builder, loc, toValue(a), toValue(b)).getResult();
+  Value left = toValue(a), right = toValue(b);
+  return arith::OrIOp::create(builder, loc, left, right).getResult();
 }
 
 Number IndexMath::select(Number condition, Number a, Number b) {
@@ -121,7 +123,6 @@ Number IndexMath::select(Number condition, Number a, Number b) {
     return *known ? a : b;
   if (a == b)
     return a;
-  return arith::SelectOp::create(builder, loc, toValue(condition), toValue(a),
-                                 toValue(b))
-      .getResult();
+  Value isA = toValue(condition), left = toValue(a), right = toValue(b);
+  return arith::SelectOp::create(builder, loc, isA, left, right).getResult();
 }

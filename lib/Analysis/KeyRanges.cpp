@@ -93,8 +93,8 @@ void BandEvaluator::add(const MaskBand &band, KeyVisibility &visibility) {
   Number holds = math.truth(true);
   for (const LinearForm &condition : band.conditions) {
     auto [left, right] = condition.splitBySign();
-    holds = math.both(holds, math.atMost(evaluate(left, rows.first),
-                                         evaluate(right, rows.first)));
+    Number low = evaluate(left, rows.first), high = evaluate(right, rows.first);
+    holds = math.both(holds, math.atMost(low, high));
   }
   RowRange clipped = clipRows(band);
   bool hasRows = !band.rowFrom.empty() || !band.rowUpTo.empty();

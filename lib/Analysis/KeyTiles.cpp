@@ -197,9 +197,9 @@ KeyTileSequence WalkBuilder::makeSequence(Number first, Number length,
 KeyTileSequence WalkBuilder::getRagged(const Ranges &some) {
   Number isVisited = math.truth(false);
   for (const Range &range : some) {
-    Number touches = math.both(math.below(staticEnd, range.end),
-                               math.below(range.begin, range.end));
-    isVisited = math.either(isVisited, touches);
+    Number endsBehind = math.below(staticEnd, range.end);
+    Number hasKeys = math.below(range.begin, range.end);
+    isVisited = math.either(isVisited, math.both(endsBehind, hasKeys));
   }
   Number length =
       math.select(isVisited, math.sub(keys, staticEnd), math.constant(0));
@@ -232,9 +232,10 @@ KeyTileWalk WalkBuilder::build(const KeyVisibility &visibility) {
 OpFoldResult KeyTileSequence::getKey(IndexMath &math,
                                      OpFoldResult offset) const {
   Number key = math.add(first, offset);
-  for (const Gap &gap : gaps)
-    key =
-        math.select(math.atMost(gap.begin, key), math.add(key, gap.size), key);
+  for (const Gap &gap : gaps) {
+    Number isBehind = math.atMost(gap.begin, key);
+    key = math.select(isBehind, math.add(key, gap.size), key);
+  }
   return key;
 }
 

@@ -92,26 +92,28 @@ MaskFormula MaskReader::readCompare(arith::CmpIOp op, bool negated) {
                               std::move(sign), std::move(order));
 }
 
-MaskFormula MaskReader::readSelect(arith::SelectOp op, bool negated) {
-  Value condition = op.getCondition();
+MaskFormula MaskReader::readBranches(Value condition, Value a, bool negatesA,
+                                     Value b, bool negatesB) {
+  MaskFormula isA = readFormula(condition, false);
+  MaskFormula ofA = readFormula(a, negatesA);
+  MaskFormula isB = readFormula(condition, true);
+  MaskFormula ofB = readFormula(b, negatesB);
   return MaskFormula::combine(
       MaskFormula::Or,
-      MaskFormula::combine(MaskFormula::And, readFormula(condition, false),
-                           readFormula(op.getTrueValue(), negated)),
-      MaskFormula::combine(MaskFormula::And, readFormula(condition, true),
-                           readFormula(op.getFalseValue(), negated)));
+      MaskFormula::combine(MaskFormula::And, std::move(isA), std::move(ofA)),
+      MaskFormula::combine(MaskFormula::And, std::move(isB), std::move(ofB)));
+}
+
+MaskFormula MaskReader::readSelect(arith::SelectOp op, bool negated) {
+  return readBranches(op.getCondition(), op.getTrueValue(), negated,
+                      op.getFalseValue(), negated);
 }
 
 /// a != b; negated: a == b.
 MaskFormula MaskReader::readXor(Value a, Value b, bool negated) {
   if (std::optional<int64_t> number = getNumber(b))
     return readFormula(a, (*number != 0) != negated);
-  return MaskFormula::combine(
-      MaskFormula::Or,
-      MaskFormula::combine(MaskFormula::And, readFormula(a, false),
-                           readFormula(b, !negated)),
-      MaskFormula::combine(MaskFormula::And, readFormula(a, true),
-                           readFormula(b, negated)));
+  return readBranches(a, b, !negated, b, negated);
 }
 
 static bool isKnown(const MaskFormula &formula) {
@@ -133,9 +135,10 @@ MaskFormula MaskReader::readFormula(Value value, bool negated) {
       return order;
   if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op)) {
     bool isAnd = isa<arith::AndIOp>(op) != negated;
+    MaskFormula a = readFormula(op->getOperand(0), negated);
+    MaskFormula b = readFormula(op->getOperand(1), negated);
     return MaskFormula::combine(isAnd ? MaskFormula::And : MaskFormula::Or,
-                                readFormula(op->getOperand(0), negated),
-                                readFormula(op->getOperand(1), negated));
+                                std::move(a), std::move(b));
   }
   if (isa_and_nonnull<arith::XOrIOp>(op))
     return readXor(op->getOperand(0), op->getOperand(1), negated);

@@ -233,9 +233,10 @@ MaybeTree MaskReader::readChoice(Operation *op) {
     MaybeTree b = readInteger(select.getFalseValue());
     if (!a || !b)
       return std::nullopt;
-    return IntegerTree::get(readFormula(select.getCondition(), false),
-                            readFormula(select.getCondition(), true),
-                            std::move(*a), std::move(*b));
+    MaskFormula isA = readFormula(select.getCondition(), false);
+    MaskFormula isB = readFormula(select.getCondition(), true);
+    return IntegerTree::get(std::move(isA), std::move(isB), std::move(*a),
+                            std::move(*b));
   }
   MaybeTree a = readInteger(op->getOperand(0));
   MaybeTree b = readInteger(op->getOperand(1));
@@ -293,13 +294,16 @@ MaybeTree MaskReader::readExtremum(AffineMap map, ValueRange operands,
 MaybeTree MaskReader::readResult(Operation *op) {
   return llvm::TypeSwitch<Operation *, MaybeTree>(op)
       .Case<arith::AddIOp>([&](auto add) {
-        return sum(readInteger(add.getLhs()), readInteger(add.getRhs()), 1);
+        MaybeTree a = readInteger(add.getLhs()), b = readInteger(add.getRhs());
+        return sum(a, b, 1);
       })
       .Case<arith::SubIOp>([&](auto sub) {
-        return sum(readInteger(sub.getLhs()), readInteger(sub.getRhs()), -1);
+        MaybeTree a = readInteger(sub.getLhs()), b = readInteger(sub.getRhs());
+        return sum(a, b, -1);
       })
       .Case<arith::MulIOp>([&](auto mul) {
-        return multiply(readInteger(mul.getLhs()), readInteger(mul.getRhs()));
+        MaybeTree a = readInteger(mul.getLhs()), b = readInteger(mul.getRhs());
+        return multiply(a, b);
       })
       .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
             arith::CeilDivSIOp, arith::CeilDivUIOp, arith::RemSIOp,

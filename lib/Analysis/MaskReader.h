@@ -31,6 +31,9 @@ public:
 
 private:
   MaskFormula readXor(mlir::Value a, mlir::Value b, bool negated);
+  /// Of `condition ? a : b`, whose values may be negated.
+  MaskFormula readBranches(mlir::Value condition, mlir::Value a, bool negatesA,
+                           mlir::Value b, bool negatesB);
   MaskFormula readSelect(mlir::arith::SelectOp op, bool negated);
   MaskFormula readCompare(mlir::arith::CmpIOp op, bool negated);
   /// `form <= 0`, where that is known to be what is computed.

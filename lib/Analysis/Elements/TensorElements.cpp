@@ -192,8 +192,9 @@ ScalarRef attn::raise::getConstantElement(ElementWalker &walker,
 
 static ScalarRef getReshaped(ElementWalker &walker, Value source, Value result,
                              Indices indices) {
-  auto position =
-      walker.reshape(indices, walker.getSizes(result), walker.getSizes(source));
+  SmallVector<AffineExpr> from = walker.getSizes(result),
+                          to = walker.getSizes(source);
+  auto position = walker.reshape(indices, from, to);
   return position ? walker.element(source, *position) : nullptr;
 }
 
@@ -207,7 +208,8 @@ static ScalarRef getSliced(ElementWalker &walker, tensor::ExtractSliceOp op,
     AffineExpr index = walker.getSpace().constant(0);
     if (!dropped.test(dimension))
       index = indices[next++];
-    source.push_back(index * walker.sizeOf(stride) + walker.sizeOf(offset));
+    AffineExpr scaled = index * walker.sizeOf(stride);
+    source.push_back(scaled + walker.sizeOf(offset));
   }
   return walker.element(op.getSource(), source);
 }

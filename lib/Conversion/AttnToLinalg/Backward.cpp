@@ -63,10 +63,12 @@ public:
   BackwardEmitter(OpBuilder &builder, Location loc, const ScoreInputs &inputs,
                   const RowInputs &rows)
       : ScoreEmitter(builder, loc, inputs), dOutput(expandHeads(rows.dOutput)) {
-    if (rows.lse)
-      emitScoreGradients(expandHeads(rows.lse), expandHeads(rows.delta));
-    else
-      emitScoreGradients(Value(), Value());
+    Value lse, delta;
+    if (rows.lse) {
+      lse = expandHeads(rows.lse);
+      delta = expandHeads(rows.delta);
+    }
+    emitScoreGradients(lse, delta);
   }
 
   /// scale * dS1 K, added to `init` or to 0, as `resultType`.
@@ -208,8 +210,7 @@ Value BackwardEmitter::emitQueryGradient(Value init, Type resultType) {
   if (init)
     init = expandHeads(init);
   else
-    init = filled(builder, loc, tensor::getMixedSizes(builder, loc, query),
-                  constantFloat(builder, loc, type, 0));
+    init = filledLike(builder, loc, query, type, 0);
   Value gradient = generic(
       {dInner, inputs.key},
       {map(rowLoopsAnd(loopJ)), map({loopB, loopH, loopJ, loopD}),
@@ -241,8 +242,7 @@ Value BackwardEmitter::emitWeightedKeyRows(Value weights, Value rows,
 
 Value BackwardEmitter::emitKeyGradient(Value init) {
   if (!init)
-    init = filled(builder, loc, tensor::getMixedSizes(builder, loc, inputs.key),
-                  constantFloat(builder, loc, type, 0));
+    init = filledLike(builder, loc, inputs.key, type, 0);
   return emitWeightedKeyRows(dInner, query, inputs.scale, init);
 }
 
@@ -261,17 +261,13 @@ Value BackwardEmitter::emitDropped() {
 
 Value BackwardEmitter::emitValueGradient(Value init) {
   if (!init)
-    init =
-        filled(builder, loc, tensor::getMixedSizes(builder, loc, inputs.value),
-               constantFloat(builder, loc, type, 0));
+    init = filledLike(builder, loc, inputs.value, type, 0);
   return emitWeightedKeyRows(emitDropped(), dOutput, 1, init);
 }
 
 Value BackwardEmitter::emitBiasGradient() {
   auto bias = cast<RankedTensorType>(inputs.bias.getType());
-  Value init =
-      filled(builder, loc, tensor::getMixedSizes(builder, loc, inputs.bias),
-             constantFloat(builder, loc, type, 0));
+  Value init = filledLike(builder, loc, inputs.bias, type, 0);
   bool perHead = bias.getDimSize(kHead) != 1;
   SmallVector<unsigned> loops = rowLoopsAnd(loopJ), reductions;
   unsigned biasLoops[] = {loopB, loopH, loopI, loopJ};
@@ -293,9 +289,7 @@ Value BackwardEmitter::emitBiasGradient() {
 /// element that it reads.
 Value BackwardEmitter::emitCaptureGradient(Value capture,
                                            ArrayRef<tensor::ExtractOp> reads) {
-  Value init =
-      filled(builder, loc, tensor::getMixedSizes(builder, loc, capture),
-             constantFloat(builder, loc, type, 0));
+  Value init = filledLike(builder, loc, capture, type, 0);
   Value at = collapseHeads(scores, Type());
   Value gradients = collapseHeads(dScores, Type());
   SmallVector<Value> sizes;
@@ -336,9 +330,9 @@ Value BackwardEmitter::emitScoreGradient(Value init,
   SmallVector<Value> variables = llvm::map_to_vector(
       reads, [](tensor::ExtractOp read) { return read.getResult(); });
   SmallVector<unsigned> loops = rowLoopsAnd(loopJ);
+  Value score = reads.empty() ? dInner : emitModGradient(variables);
   Value gradient =
-      generic({reads.empty() ? dInner : emitModGradient(variables)},
-              {map(loops), map(loops)}, expandHeads(init), loops, {},
+      generic({score}, {map(loops), map(loops)}, expandHeads(init), loops, {},
               [](OpBuilder &b, Location l, ValueRange args) -> Value {
                 return arith::AddFOp::create(b, l, args[0], args[1]);
               });
@@ -361,9 +355,9 @@ static Value emitDelta(OpBuilder &builder, Location loc, Value output,
   SmallVector<utils::IteratorType> iterators(4, utils::IteratorType::parallel);
   iterators.back() = utils::IteratorType::reduction;
   auto dot = [&](OpBuilder &b, Location l, ValueRange args) {
-    Value product =
-        arith::MulFOp::create(b, l, convertFloat(b, l, args[0], type),
-                              convertFloat(b, l, args[1], type));
+    Value x = convertFloat(b, l, args[0], type),
+          y = convertFloat(b, l, args[1], type);
+    Value product = arith::MulFOp::create(b, l, x, y);
     linalg::YieldOp::create(
         b, l, arith::AddFOp::create(b, l, args[2], product).getResult());
   };

@@ -29,7 +29,8 @@ static Value weigh(OpBuilder &b, Location l, Value number, Value sink,
   Value product = arith::MulFOp::create(b, l, share, number);
   Value isEmpty = arith::CmpFOp::create(b, l, arith::CmpFPredicate::OEQ, lse,
                                         negativeInfinity(b, l, type));
-  return arith::SelectOp::create(b, l, isEmpty, constantFloat(b, l, type, 0),
+  Value zero = constantFloat(b, l, type, 0);
+  return arith::SelectOp::create(b, l, isEmpty, zero,
                                  arith::NegFOp::create(b, l, product));
 }
 
@@ -37,9 +38,7 @@ Value attn::emitSum(OpBuilder &builder, Location loc, const BackwardSum &sum,
                     RankedTensorType result) {
   auto type = cast<FloatType>(
       cast<RankedTensorType>(sum.source.getType()).getElementType());
-  Value init =
-      filled(builder, loc, tensor::getMixedSizes(builder, loc, sum.like),
-             constantFloat(builder, loc, type, 0));
+  Value init = filledLike(builder, loc, sum.like, type, 0);
   SmallVector<Value> lower, upper, step;
   for (OpFoldResult size : tensor::getMixedSizes(builder, loc, sum.source)) {
     lower.push_back(arith::ConstantIndexOp::create(builder, loc, 0));
@@ -56,10 +55,11 @@ Value attn::emitSum(OpBuilder &builder, Location loc, const BackwardSum &sum,
           affine::makeComposedFoldedAffineApply(
               b, l, AffineMap::get(3, 0, index), position)));
     Value number = tensor::ExtractOp::create(b, l, sum.source, at);
-    if (sum.lse)
-      number =
-          weigh(b, l, number, tensor::ExtractOp::create(b, l, sum.like, place),
-                tensor::ExtractOp::create(b, l, sum.lse, at));
+    if (sum.lse) {
+      Value sink = tensor::ExtractOp::create(b, l, sum.like, place);
+      Value lse = tensor::ExtractOp::create(b, l, sum.lse, at);
+      number = weigh(b, l, number, sink, lse);
+    }
     Value old = tensor::ExtractOp::create(b, l, state[0], place);
     Value next = arith::AddFOp::create(b, l, old, number);
     return {tensor::InsertOp::create(b, l, next, state[0], place).getResult()};

@@ -110,7 +110,8 @@ private:
 
 Values LinearEmitter::loop(Value upper, int64_t step, ValueRange state,
                            llvm::function_ref<Values(Value, ValueRange)> body) {
-  auto made = scf::ForOp::create(b, index(0), upper, index(step), state);
+  Value lower = index(0);
+  auto made = scf::ForOp::create(b, lower, upper, index(step), state);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(made.getBody());
   scf::YieldOp::create(b,
@@ -186,8 +187,8 @@ LinearEmitter::Chunk LinearEmitter::getChunk(ValueRange at, Value first,
 
 /// The rows of `tensor`, keys or values, of the head's group.
 Value LinearEmitter::sliceKeys(Value tensor, const Chunk &chunk) {
-  Value group = arith::DivUIOp::create(b, size(op.getQuery(), kHead),
-                                       size(op.getKey(), kHead));
+  Value heads = size(op.getQuery(), kHead), keyHeads = size(op.getKey(), kHead);
+  Value group = arith::DivUIOp::create(b, heads, keyHeads);
   Value head = arith::DivUIOp::create(b, chunk.at[1], group);
   return slice(tensor, Values{chunk.at[0], head}, chunk.first, chunk.count);
 }
@@ -214,7 +215,8 @@ Value LinearEmitter::addProduct(ValueRange args) {
 /// (Q * factors) S; `factors` may be null.
 Value LinearEmitter::multiplyState(Value query, Value factors, Value state) {
   auto add = [&](ValueRange args) -> Value {
-    Value product = mul(widen(args[0]), round(args[args.size() - 2]));
+    Value wide = widen(args[0]);
+    Value product = mul(wide, round(args[args.size() - 2]));
     if (factors)
       product = mul(product, args[1]);
     return arith::AddFOp::create(b, args.back(), product);
@@ -318,8 +320,8 @@ Values LinearEmitter::emitChunk(const Chunk &chunk, ValueRange carried) {
 Values LinearEmitter::emitChunks(ValueRange at, ValueRange carried) {
   Value rows = size(op.getQuery(), kSequence);
   Value chunks = arith::CeilDivUIOp::create(b, rows, index(kChunk));
-  Value last = arith::MulIOp::create(
-      b, arith::SubIOp::create(b, chunks, index(1)), index(kChunk));
+  Value last = arith::SubIOp::create(b, chunks, index(1));
+  last = arith::MulIOp::create(b, last, index(kChunk));
   return loop(rows, kChunk, carried, [&](Value first, ValueRange state) {
     if (op.getReverse())
       first = arith::SubIOp::create(b, last, first);
@@ -357,8 +359,8 @@ Values LinearEmitter::createInits() {
       tensor::EmptyOp::create(b, rows, getElementTypeOrSelf(op.getOutput())),
       op.getState() ? op.getState() : zeros(state)};
   if (op.getStates()) {
-    Value chunks =
-        arith::CeilDivUIOp::create(b, size(query, kSequence), index(kChunk));
+    Value rows = size(query, kSequence);
+    Value chunks = arith::CeilDivUIOp::create(b, rows, index(kChunk));
     state.insert(state.begin() + 2, OpFoldResult(chunks));
     inits.push_back(tensor::EmptyOp::create(b, state, type));
   }

@@ -118,8 +118,7 @@ RunningState attn::emitMergedState(OpBuilder &builder, MergeOp op) {
   SmallVector<RunningState> stacks;
   for (auto [output, part] : llvm::zip_equal(op.getOutputs(), op.getLses())) {
     Value lse = getStack(builder, loc, part, 4);
-    Value ones = filled(builder, loc, tensor::getMixedSizes(builder, loc, lse),
-                        constantFloat(builder, loc, type, 1));
+    Value ones = filledLike(builder, loc, lse, type, 1);
     stacks.emplace_back(
         softmax, ValueRange{getStack(builder, loc, output, 5), lse, ones});
   }

@@ -109,8 +109,8 @@ Value RowEmitter::emit(
       return tensor::ExtractSliceOp::create(b, matrix, whole, offsets, one,
                                             strides);
     };
-    Value result =
-        body(slice(source), slice(forall.getRegionIterArgs()[0]), head);
+    Value rows = slice(source);
+    Value result = body(rows, slice(forall.getRegionIterArgs()[0]), head);
     b.setInsertionPointToEnd(forall.getTerminator().getBody());
     tensor::ParallelInsertSliceOp::create(
         b, result, forall.getRegionIterArgs()[0], offsets, one, strides);

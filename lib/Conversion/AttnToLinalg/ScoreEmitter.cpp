@@ -55,6 +55,12 @@ Value attn::filled(OpBuilder &builder, Location loc,
   return linalg::FillOp::create(builder, loc, element, empty).getResult(0);
 }
 
+Value attn::filledLike(OpBuilder &builder, Location loc, Value like,
+                       FloatType type, double number) {
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, like);
+  return filled(builder, loc, sizes, constantFloat(builder, loc, type, number));
+}
+
 /// True if the sizes are known to be equal.
 static bool isSameStatic(int64_t a, int64_t b) {
   return !ShapedType::isDynamic(a) && a == b;
@@ -77,9 +83,9 @@ void ScoreEmitter::findGroup() {
       return getValueOrCreateConstantIndexOp(builder, loc, size);
     };
     // A tensor without key heads has no query heads either; 0 / 0 would trap.
-    Value divisor =
-        arith::MaxUIOp::create(builder, loc, asValue(keyHeads),
-                               arith::ConstantIndexOp::create(builder, loc, 1));
+    Value divisor = asValue(keyHeads);
+    divisor = arith::MaxUIOp::create(
+        builder, loc, divisor, arith::ConstantIndexOp::create(builder, loc, 1));
     group = arith::DivUIOp::create(builder, loc,
                                    asValue(getDim(builder, loc, query, kHead)),
                                    divisor)

@@ -68,6 +68,10 @@ mlir::Value filled(mlir::OpBuilder &builder, mlir::Location loc,
                    llvm::ArrayRef<mlir::OpFoldResult> sizes,
                    mlir::Value element);
 
+/// A tensor as large as `like`, full of `number`.
+mlir::Value filledLike(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value like, mlir::FloatType type, double number);
+
 /// Emits parts of an attention; holds what they share.
 class ScoreEmitter {
 protected:

@@ -81,8 +81,7 @@ void BackwardEmitter::forBlocks(int64_t count,
                                 llvm::function_ref<void(RowBlock)> body) {
   int64_t whole = count / kBlockRows * kBlockRows;
   if (whole > 0) {
-    auto loop =
-        scf::ForOp::create(b, index(0), index(whole), index(kBlockRows));
+    auto loop = createFor(b, whole, kBlockRows);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     body({loop.getInductionVar(), kBlockRows});
@@ -156,7 +155,7 @@ void BackwardEmitter::emitScoreRow(Value row, Value lse, Value delta) {
 void BackwardEmitter::emitScores() {
   emitProducts(query, keyTransposed, dims.headDim, probabilities);
   emitProducts(dOutput, valueTransposed, dims.valueDim, dScores);
-  auto loop = scf::ForOp::create(b, index(0), index(dims.queryRows), index(1));
+  auto loop = createFor(b, dims.queryRows, 1);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value row = loop.getInductionVar(), zero = index(0);
@@ -206,8 +205,7 @@ Value BackwardEmitter::loopOver(int64_t total, int64_t block, Value init,
                                 llvm::function_ref<Value(Value, Value)> body) {
   if (total < block)
     return init;
-  auto loop = scf::ForOp::create(b, index(0), index(total / block * block),
-                                 index(block), ValueRange(init));
+  auto loop = createFor(b, total / block * block, block, init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   scf::YieldOp::create(
@@ -243,10 +241,10 @@ Value BackwardEmitter::emitScoreSum(Value sum) {
     auto emitColumns = [&](Columns keys, ValueRange part) -> Values {
       Value zero = index(0);
       Values at = {zero, zero, row, keys.begin};
-      Value added = arith::AddFOp::create(
-          b, buffers.readRow(b, part.front(), at, keys.width),
-          vector::LoadOp::create(b, vectorOf(keys.width), dScores,
-                                 ValueRange{row, keys.begin}));
+      Value before = buffers.readRow(b, part.front(), at, keys.width);
+      Value added = vector::LoadOp::create(b, vectorOf(keys.width), dScores,
+                                           ValueRange{row, keys.begin});
+      added = arith::AddFOp::create(b, before, added);
       return {buffers.writeRow(b, added, part.front(), at)};
     };
     return attn::forColumns(b, dims.keyRows, part, emitColumns).front();
@@ -304,8 +302,7 @@ static Value emitDelta(BackwardDeltaOp op, TileBuffers &buffers) {
   };
   Value init =
       tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
-  auto loop = scf::ForOp::create(b, index(0), index(type.getDimSize(kSequence)),
-                                 index(1), ValueRange(init));
+  auto loop = createFor(b, type.getDimSize(kSequence), 1, init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value zero = index(0), row = loop.getInductionVar();
@@ -315,8 +312,8 @@ static Value emitDelta(BackwardDeltaOp op, TileBuffers &buffers) {
                                    columns.width);
       return buffers.extend(b, part, type.getElementType());
     };
-    return arith::MulFOp::create(b, read(op.getOutput()),
-                                 read(op.getDOutput()));
+    Value output = read(op.getOutput());
+    return arith::MulFOp::create(b, output, read(op.getDOutput()));
   };
   Value delta =
       reduceColumns(b, type.getElementType(), outputType.getDimSize(kHeadDim),

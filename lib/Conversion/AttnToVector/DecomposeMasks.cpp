@@ -241,10 +241,11 @@ Value KeyBoundsEmitter::emitTile(ValueRange at, Value result) {
   state = loop(first, end, state, [&](Value row, ValueRange bounds) {
     return emitRow(at, row, bounds);
   });
-  for (auto [number, bound] : llvm::enumerate(state))
+  for (auto [number, bound] : llvm::enumerate(state)) {
+    Value key = toI32(number % 4 == 0 ? min(bound, state[number + 1]) : bound);
     result = tensor::InsertOp::create(
-        b, toI32(number % 4 == 0 ? min(bound, state[number + 1]) : bound),
-        result, ValueRange{at[0], at[1], at[2], index(number)});
+        b, key, result, ValueRange{at[0], at[1], at[2], index(number)});
+  }
   return result;
 }
 

@@ -123,7 +123,7 @@ Values TileStepEmitter::emitDots(int64_t count, ValueRange init,
                                  llvm::function_ref<Value(Value)> load,
                                  Value scalars,
                                  llvm::function_ref<Value(int64_t)> row) {
-  auto loop = scf::ForOp::create(b, index(0), index(count), index(1), init);
+  auto loop = createFor(b, count, 1, init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Type bf16 = b.getBF16Type(), i32 = b.getI32Type();
@@ -148,8 +148,9 @@ Values TileStepEmitter::emitDots(int64_t count, ValueRange init,
         return vector::ExtractStridedSliceOp::create(b, vector, lane, kDotLanes,
                                                      1);
       };
-      Value part = x86vector::DotBF16Op::create(
-          b, slice(sum), pair, cast(slice(pairs), 2 * kDotLanes, bf16));
+      Value part = slice(sum);
+      part = x86vector::DotBF16Op::create(
+          b, part, pair, cast(slice(pairs), 2 * kDotLanes, bf16));
       next = vector::InsertStridedSliceOp::create(b, part, next, lane, 1);
     }
     sums.push_back(next);
@@ -185,7 +186,7 @@ void TileStepEmitter::emitScores(RowBlock rows, Columns keys) {
 /// scores = Q K^T of few rows: each row of K is read once for all of them, and
 /// lanes are added up.
 void TileStepEmitter::emitScoresInPlace(RowBlock rows) {
-  auto loop = scf::ForOp::create(b, index(0), index(dims.keyRows), index(1));
+  auto loop = createFor(b, dims.keyRows, 1);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value zero = index(0), j = loop.getInductionVar();
@@ -213,11 +214,14 @@ void TileStepEmitter::emitScoresInPlace(RowBlock rows) {
   };
   if (whole)
     append(attn::forColumns(b, whole, zeros(kBlockColumns), multiplyAdd));
-  if (rest)
-    append(multiplyAdd({index(whole), rest}, zeros(rest)));
-  for (auto [i, ofRow] : llvm::enumerate(parts))
-    memref::StoreOp::create(b, combineLanes(b, ofRow, createSum), scores,
-                            ValueRange{index(i), j});
+  if (rest) {
+    Columns last = {index(whole), rest};
+    append(multiplyAdd(last, zeros(rest)));
+  }
+  for (auto [i, ofRow] : llvm::enumerate(parts)) {
+    Value score = combineLanes(b, ofRow, createSum);
+    memref::StoreOp::create(b, score, scores, ValueRange{index(i), j});
+  }
 }
 
 /// What the prob_mod makes of the weights; 0 of 0, which a mask may hide.
@@ -329,8 +333,7 @@ Values TileStepEmitter::emitRowBlock(RowBlock rows, ValueRange state) {
     emitScoresInPlace(rows);
   else
     forColumns(dims.keyRows, [&](Columns keys) { emitScores(rows, keys); });
-  auto loop = scf::ForOp::create(b, index(0), index(rows.count), index(1),
-                                 state.drop_front());
+  auto loop = createFor(b, rows.count, 1, state.drop_front());
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -350,8 +353,7 @@ Values TileStepEmitter::emit() {
   Values state(step.getState().getValues());
   int64_t wholeBlocks = dims.queryRows / kBlockRows * kBlockRows;
   if (wholeBlocks > 0) {
-    auto loop = scf::ForOp::create(b, index(0), index(wholeBlocks),
-                                   index(kBlockRows), state);
+    auto loop = createFor(b, wholeBlocks, kBlockRows, state);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     RowBlock rows{loop.getInductionVar(), kBlockRows};
@@ -421,8 +423,7 @@ static Values emitNormalize(NormalizeOp op, TileBuffers &buffers) {
     init.push_back(
         tensor::EmptyOp::create(b, cast<RankedTensorType>(type).getShape(),
                                 getElementTypeOrSelf(type)));
-  auto loop = scf::ForOp::create(
-      b, index(0), index(accType.getDimSize(kSequence)), index(1), init);
+  auto loop = createFor(b, accType.getDimSize(kSequence), 1, init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
 

@@ -47,9 +47,9 @@ static Value emitColumns(ImplicitLocOpBuilder &b, OutputModOp op,
   part = buffers.extend(b, part, getScoreType(op.getSource()));
   auto places = VectorType::get({columns.width}, b.getIndexType());
   Value first = arith::AddIOp::create(b, offsets[kHeadDim], columns.begin);
-  Value column =
-      arith::AddIOp::create(b, vector::StepOp::create(b, places),
-                            vector::BroadcastOp::create(b, places, first));
+  Value column = vector::StepOp::create(b, places);
+  column = arith::AddIOp::create(b, column,
+                                 vector::BroadcastOp::create(b, places, first));
   Value arguments[] = {part, offsets[kBatch], offsets[kHead],
                        arith::AddIOp::create(b, offsets[kSequence], row),
                        column};
@@ -87,7 +87,8 @@ SmallVector<Value> attn::emitOutputMod(OutputModOp op, TileBuffers &buffers) {
     destinations.push_back(createDestination(b, op, result));
   Value rows = getValueOrCreateConstantIndexOp(
       b, b.getLoc(), getDim(b, b.getLoc(), op.getSource(), kSequence));
-  auto loop = scf::ForOp::create(b, index(0), rows, index(1), destinations);
+  Value lower = index(0);
+  auto loop = scf::ForOp::create(b, lower, rows, index(1), destinations);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value zero = index(0), row = loop.getInductionVar();

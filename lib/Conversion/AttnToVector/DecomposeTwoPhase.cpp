@@ -91,7 +91,7 @@ private:
 void KeyTileEmitter::forRows(int64_t step,
                              llvm::function_ref<void(Value)> body) {
   int64_t end = dims.queryRows / step * step;
-  auto loop = scf::ForOp::create(b, index(0), index(end), index(step));
+  auto loop = createFor(b, end, step);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
@@ -156,7 +156,7 @@ static void forSlices(ImplicitLocOpBuilder &b, int64_t total, int64_t slice,
   };
   int64_t whole = total / slice * slice;
   if (whole > 0) {
-    auto loop = scf::ForOp::create(b, index(0), index(whole), index(slice));
+    auto loop = createFor(b, whole, slice);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     body(loop.getInductionVar(), slice);
@@ -168,8 +168,8 @@ static void forSlices(ImplicitLocOpBuilder &b, int64_t total, int64_t slice,
 void KeyTileEmitter::emitScores() {
   forRows(1, [&](Value row) {
     forColumns(dims.keyRows, [&](Columns keys) {
-      vector::StoreOp::create(b, createSplat(b, vectorOf(keys.width), 0.0),
-                              rowTile.scores,
+      Value zeros = createSplat(b, vectorOf(keys.width), 0.0);
+      vector::StoreOp::create(b, zeros, rowTile.scores,
                               ValueRange{row, add(column, keys.begin)});
     });
   });
@@ -261,7 +261,7 @@ void RowTileEmitter::createBuffers() {
         buffers.createBuffer(b, {dims.queryRows}, scoreType));
     neutral.push_back(createSplat(b, scoreType, kind.neutral));
   }
-  auto loop = scf::ForOp::create(b, index(0), index(dims.queryRows), index(1));
+  auto loop = createFor(b, dims.queryRows, 1);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   rowTile.store(b, b.getLoc(), neutral, loop.getInductionVar());
@@ -269,7 +269,7 @@ void RowTileEmitter::createBuffers() {
 
 /// Takes the sink into the maxima and sums.
 void RowTileEmitter::emitSink() {
-  auto loop = scf::ForOp::create(b, index(0), index(dims.queryRows), index(1));
+  auto loop = createFor(b, dims.queryRows, 1);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   Value row = loop.getInductionVar();
@@ -302,7 +302,7 @@ void RowTileEmitter::forKeyTiles(
 /// Phase 2 for `count` columns from `first` on, inserted into `result`.
 Value RowTileEmitter::emitSlice(Value result, Value first, int64_t count) {
   Value output = buffers.createBuffer(b, {dims.queryRows, count}, scoreType);
-  auto fill = scf::ForOp::create(b, index(0), index(dims.queryRows), index(1));
+  auto fill = createFor(b, dims.queryRows, 1);
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(fill.getBody());
@@ -314,8 +314,7 @@ Value RowTileEmitter::emitSlice(Value result, Value first, int64_t count) {
   }
   forKeyTiles(
       [&](KeyTileEmitter &tile) { tile.emitOutput(output, first, count); });
-  auto rows =
-      scf::ForOp::create(b, index(0), index(dims.queryRows), index(1), result);
+  auto rows = createFor(b, dims.queryRows, 1, result);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(rows.getBody());
   Value zero = index(0), row = rows.getInductionVar();
@@ -346,8 +345,7 @@ Value RowTileEmitter::emitOutput() {
   int64_t total = dims.valueDim, slice = schedule.getTileDv();
   int64_t whole = total / slice * slice;
   if (whole > 0) {
-    auto loop =
-        scf::ForOp::create(b, index(0), index(whole), index(slice), result);
+    auto loop = createFor(b, whole, slice, result);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value written = emitSlice(loop.getRegionIterArgs().front(),
@@ -363,8 +361,7 @@ Value RowTileEmitter::emitOutput() {
 Value RowTileEmitter::emitLse() {
   auto type = cast<RankedTensorType>(normalize.getLse().getType());
   Value init = tensor::EmptyOp::create(b, type.getShape(), scoreType);
-  auto rows =
-      scf::ForOp::create(b, index(0), index(dims.queryRows), index(1), init);
+  auto rows = createFor(b, dims.queryRows, 1, init);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(rows.getBody());
   Value zero = index(0), row = rows.getInductionVar();

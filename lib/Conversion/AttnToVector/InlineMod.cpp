@@ -154,7 +154,8 @@ void ModInliner::inlineInLoop(Operation &op) {
     return arith::ConstantIndexOp::create(builder, loc, number);
   };
   Value zero = index(0);
-  auto loop = scf::ForOp::create(builder, loc, zero, index(width), index(1));
+  Value end = index(width);
+  auto loop = scf::ForOp::create(builder, loc, zero, end, index(1));
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -197,8 +198,9 @@ void ModInliner::inlineClamp(math::ClampFOp op) {
   auto operand = [&](Value value) {
     return asVector(loc, mapping.lookupOrDefault(value));
   };
-  Value atLeast = arith::MaximumFOp::create(
-      builder, loc, operand(op.getValue()), operand(op.getMin()));
+  Value value = operand(op.getValue());
+  Value atLeast =
+      arith::MaximumFOp::create(builder, loc, value, operand(op.getMin()));
   Value clamped =
       arith::MinimumFOp::create(builder, loc, atLeast, operand(op.getMax()));
   mapping.map(op.getResult(), clamped);

@@ -30,8 +30,7 @@ static Value createIndex(ImplicitLocOpBuilder &b, int64_t number) {
 /// A loop over [0, size) with step `step`, whose body `body` fills.
 static void createLoop(ImplicitLocOpBuilder &b, int64_t size, int64_t step,
                        llvm::function_ref<void(Value)> body) {
-  auto loop = scf::ForOp::create(b, createIndex(b, 0), createIndex(b, size),
-                                 createIndex(b, step));
+  auto loop = createFor(b, size, step);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
@@ -206,9 +205,9 @@ Value TileBuffers::packRowPairs(ImplicitLocOpBuilder &b, Value tile) {
       Value row = arith::MulIOp::create(b, pair, createIndex(b, 2));
       Value next = arith::AddIOp::create(b, row, one);
       createBlocks(b, columns, [&](Value column, int64_t width) {
-        Value both = vector::InterleaveOp::create(
-            b, readRow(b, tile, {zero, zero, row, column}, width),
-            readRow(b, tile, {zero, zero, next, column}, width));
+        Value even = readRow(b, tile, {zero, zero, row, column}, width);
+        Value odd = readRow(b, tile, {zero, zero, next, column}, width);
+        Value both = vector::InterleaveOp::create(b, even, odd);
         vector::StoreOp::create(b, castToPairs(b, both), buffer,
                                 ValueRange{pair, column});
       });

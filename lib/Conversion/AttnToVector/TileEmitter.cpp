@@ -25,8 +25,7 @@ SmallVector<Value> attn::forColumns(ImplicitLocOpBuilder &b, int64_t total,
   if (numBlocks == 1) {
     values = body({index(0), kBlockColumns}, values);
   } else if (numBlocks > 1) {
-    auto loop = scf::ForOp::create(b, index(0), index(whole),
-                                   index(kBlockColumns), values);
+    auto loop = createFor(b, whole, kBlockColumns, values);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     auto next =
@@ -89,8 +88,7 @@ SmallVector<Value> TileEmitter::emitMultiplyAdds(
   int64_t whole = count / kProductsOfPart * kProductsOfPart;
   Values sums(init);
   if (whole > kProductsOfPart) {
-    auto loop = scf::ForOp::create(b, index(0), index(whole),
-                                   index(kProductsOfPart), init);
+    auto loop = createFor(b, whole, kProductsOfPart, init);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value begin = loop.getInductionVar();
@@ -105,7 +103,10 @@ SmallVector<Value> TileEmitter::emitMultiplyAdds(
   } else {
     whole = 0;
   }
-  return whole < count ? emitPart(index(whole), index(count), sums) : sums;
+  if (whole == count)
+    return sums;
+  Value first = index(whole);
+  return emitPart(first, index(count), sums);
 }
 
 Value TileEmitter::emitBias(Value score, Value position, Columns keys) {

@@ -29,6 +29,14 @@ static Value createConstant(ImplicitLocOpBuilder &b, Type type,
   return arith::ConstantOp::create(b, number);
 }
 
+scf::ForOp attn::createFor(ImplicitLocOpBuilder &b, int64_t size, int64_t step,
+                           ValueRange init) {
+  Value lower = arith::ConstantIndexOp::create(b, 0);
+  Value upper = arith::ConstantIndexOp::create(b, size);
+  return scf::ForOp::create(b, lower, upper,
+                            arith::ConstantIndexOp::create(b, step), init);
+}
+
 Value attn::createSplat(ImplicitLocOpBuilder &b, Type type, double number) {
   return createConstant(b, type,
                         b.getFloatAttr(getElementTypeOrSelf(type), number));
@@ -100,8 +108,9 @@ static Value combineLanesOf(ImplicitLocOpBuilder &b, Value vector,
     SmallVector<int64_t> low = llvm::to_vector(llvm::seq<int64_t>(0, width));
     SmallVector<int64_t> high =
         llvm::to_vector(llvm::seq<int64_t>(width, 2 * width));
-    vector = combine(b, vector::ShuffleOp::create(b, vector, vector, low),
-                     vector::ShuffleOp::create(b, vector, vector, high));
+    Value left = vector::ShuffleOp::create(b, vector, vector, low);
+    vector =
+        combine(b, left, vector::ShuffleOp::create(b, vector, vector, high));
   }
   Value result = vector::ExtractOp::create(b, vector, 0);
   for (int64_t lane = 1; lane < width; ++lane)

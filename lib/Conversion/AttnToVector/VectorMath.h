@@ -12,9 +12,14 @@
 #ifndef LIB_CONVERSION_ATTNTOVECTOR_VECTORMATH_H
 #define LIB_CONVERSION_ATTNTOVECTOR_VECTORMATH_H
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace attn {
+
+/// A loop over [0, size) with step `step`; `init` are the values it carries.
+mlir::scf::ForOp createFor(mlir::ImplicitLocOpBuilder &b, int64_t size,
+                           int64_t step, mlir::ValueRange init = {});
 
 /// `number` in each lane of `type`, a float or a vector of floats.
 mlir::Value createSplat(mlir::ImplicitLocOpBuilder &b, mlir::Type type,

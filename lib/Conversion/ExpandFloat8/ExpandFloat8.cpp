@@ -95,9 +95,9 @@ private:
     Value shifted = arith::ShLIOp::create(builder, loc, word, integer(i16, 7));
     Value half = arith::AndIOp::create(builder, loc, shifted,
                                        integer(i16, int16_t(0xBF80)));
-    Value number =
-        arith::MulFOp::create(builder, loc, fromHalf(half, wide),
-                              constant(builder.getFloatAttr(wide, 256.0)));
+    Value number = fromHalf(half, wide);
+    number = arith::MulFOp::create(builder, loc, number,
+                                   constant(builder.getFloatAttr(wide, 256.0)));
     Value magnitude = arith::AndIOp::create(builder, loc, bits,
                                             integer(builder.getI8Type(), 0x7F));
     Value isNaN =
@@ -139,8 +139,8 @@ public:
     Value code = select(isSmall, small, roundNormal(magnitude));
     Value isNaN = isBelow(integer(0x7F800000), magnitude);
     code = select(isNaN, integer(0x7F), code);
-    Value sign = create<arith::AndIOp>(
-        create<arith::ShRUIOp>(bits, integer(24)), integer(0x80));
+    Value sign = create<arith::ShRUIOp>(bits, integer(24));
+    sign = create<arith::AndIOp>(sign, integer(0x80));
     Value byte = arith::TruncIOp::create(
         builder, loc, likeType(number.getType(), builder.getI8Type()),
         create<arith::OrIOp>(code, sign));
@@ -170,14 +170,14 @@ private:
 
   Value roundNormal(Value magnitude) {
     int64_t dropped = 23 - fractionBits;
-    Value last = create<arith::AndIOp>(
-        create<arith::ShRUIOp>(magnitude, integer(dropped)), integer(1));
+    Value last = create<arith::ShRUIOp>(magnitude, integer(dropped));
+    last = create<arith::AndIOp>(last, integer(1));
     Value half = integer((int64_t(1) << (dropped - 1)) - 1);
     Value rounded =
         create<arith::AddIOp>(magnitude, create<arith::AddIOp>(half, last));
-    Value code =
-        create<arith::SubIOp>(create<arith::ShRUIOp>(rounded, integer(dropped)),
-                              integer(int64_t(127 - bias) << fractionBits));
+    Value code = create<arith::ShRUIOp>(rounded, integer(dropped));
+    code = create<arith::SubIOp>(code,
+                                 integer(int64_t(127 - bias) << fractionBits));
     return create<arith::MinUIOp>(code, integer(overflow));
   }
 

@@ -58,8 +58,9 @@ Value ElementCloner::read(Value tensor, Indices indices) {
 }
 
 Value ElementCloner::runReshape(Value source, Value result, Indices indices) {
-  auto position =
-      walker.reshape(indices, walker.getSizes(result), walker.getSizes(source));
+  SmallVector<AffineExpr> from = walker.getSizes(result),
+                          to = walker.getSizes(source);
+  auto position = walker.reshape(indices, from, to);
   return position ? run(source, *position) : Value();
 }
 

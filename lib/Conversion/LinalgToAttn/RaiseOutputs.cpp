@@ -108,8 +108,9 @@ std::optional<Places> OutputRaiser::getPlaces(Operation *op, OpOperand &use,
   if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op) ||
       (name == "tosa.reshape" && use.getOperandNumber() == 0)) {
     // The same number of the element in both.
-    auto moved = walker.reshape(places, walker.getSizes(source),
-                                walker.getSizes(result));
+    SmallVector<AffineExpr> from = walker.getSizes(source),
+                            to = walker.getSizes(result);
+    auto moved = walker.reshape(places, from, to);
     return moved ? std::optional(Places(*moved)) : std::nullopt;
   }
   SmallVector<int64_t> permutation;

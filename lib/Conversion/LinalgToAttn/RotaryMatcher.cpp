@@ -235,8 +235,8 @@ Value RowMatcher::tryPairing(const Pairing &pairing, OpBuilder &builder,
   AffineExpr first = pairing.lo + (pairing.interleaved ? pair * 2 : pair);
   AffineExpr second = first + (pairing.interleaved ? 1 : pairing.pairs);
   AffineExpr any = space.addVariable(space.constant(getColumns()), false);
-  for (const Turn &turn :
-       getTurns(graph, elementOf(tensor, first), elementOf(tensor, second))) {
+  ScalarRef x = elementOf(tensor, first), y = elementOf(tensor, second);
+  for (const Turn &turn : getTurns(graph, x, y)) {
     auto source = findSource(turn.x, first, turn.y, second, any);
     if (!source || !keepsOtherColumns(*source, pairing, any))
       continue;

@@ -392,9 +392,10 @@ static ScalarRef peelFactors(ScalarGraph &graph, ScalarRef weights,
     return contains(part, product) ? peelFactors(graph, part, product, masks)
                                    : peelChoice(graph, part, product, masks);
   };
-  if (weights->is("arith.mulf"))
-    return graph.mul(peel(weights->operands[0]), peel(weights->operands[1]),
-                     weights->op);
+  if (weights->is("arith.mulf")) {
+    ScalarRef first = peel(weights->operands[0]);
+    return graph.mul(first, peel(weights->operands[1]), weights->op);
+  }
   if (weights->is("arith.divf"))
     return graph.apply("arith.divf", Number::Float,
                        {peel(weights->operands[0]), weights->operands[1]},

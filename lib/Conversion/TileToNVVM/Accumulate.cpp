@@ -85,9 +85,8 @@ struct AccumulateBulkLowering : TileOpLowering<AccumulateBulkOp> {
     store(op, adaptor, rewriter);
     fenceSharedWrites(rewriter, loc);
     syncWarpgroup(rewriter, loc, warpgroup);
-    Value isFirst = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::eq,
-        index.bitAnd(index.thread(), kWarpgroupThreads - 1), index.i32(0));
+    Value isFirst =
+        index.isZero(index.bitAnd(index.thread(), kWarpgroupThreads - 1));
     auto guarded = scf::IfOp::create(rewriter, loc, isFirst);
     rewriter.setInsertionPointToStart(guarded.thenBlock());
     addPart(op, adaptor, rewriter, warpgroup);
@@ -125,10 +124,11 @@ private:
     int64_t bytes = kWarpgroupThreads / 32 *
                     getWarpBytes(op.getSource().getType(), getWarps());
     Value part = index.mul(warpgroup, bytes);
-    attn::ptx::AddBulkOp::create(
-        builder, loc, index.offset(adaptor.getStaging().front(), part),
-        index.offset(getAddress(op, adaptor, index), part), index.i32(bytes),
-        index.i64(kEvictLast));
+    Value from = index.offset(adaptor.getStaging().front(), part);
+    Value to = index.offset(getAddress(op, adaptor, index), part);
+    Value size = index.i32(bytes);
+    attn::ptx::AddBulkOp::create(builder, loc, from, to, size,
+                                 index.i64(kEvictLast));
     NVVM::CpAsyncBulkCommitGroupOp::create(builder, loc);
   }
 };

@@ -29,19 +29,19 @@ Value addressOfElement(IndexBuilder &index, SharedType type, Value base,
   Value chunk = index.div(index.rem(bytes, swizzle), kPlaceBytes);
   Value place = index.bitXor(chunk, swizzlePermutation(index, type, row));
   Value rows = index.add(index.mul(panel, type.getRows()), row);
-  Value offset = index.add(
-      index.mul(rows, swizzle),
-      index.add(index.mul(place, kPlaceBytes), index.rem(bytes, kPlaceBytes)));
-  return index.offset(base, offset);
+  Value ofRow = index.mul(rows, swizzle),
+        ofPlace = index.mul(place, kPlaceBytes);
+  Value inRow = index.add(ofPlace, index.rem(bytes, kPlaceBytes));
+  return index.offset(base, index.add(ofRow, inRow));
 }
 
 /// Of the element that `op` reads or writes.
 template <typename OpTy, typename AdaptorTy>
 Value addressOf(OpTy op, AdaptorTy adaptor, OpBuilder &builder) {
   IndexBuilder index(builder, op.getLoc());
+  Value row = index.toI32(adaptor.getRow().front());
   return addressOfElement(index, op.getTile().getType(),
-                          adaptor.getTile().front(),
-                          index.toI32(adaptor.getRow().front()),
+                          adaptor.getTile().front(), row,
                           index.toI32(adaptor.getCol().front()));
 }
 
@@ -86,8 +86,9 @@ struct ChangeRowsLowering : TileOpLowering<ChangeRowsOp> {
         rewriter, loc, rewriter.getIndexType(), index.warp());
     Value first =
         arith::MulIOp::create(rewriter, loc, warp, constant(rowsPerWarp));
-    auto loop = scf::ForOp::create(rewriter, loc, constant(0),
-                                   constant(rowsPerWarp), constant(atOnce));
+    Value lower = constant(0), upper = constant(rowsPerWarp);
+    auto loop =
+        scf::ForOp::create(rewriter, loc, lower, upper, constant(atOnce));
     {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(loop.getBody());

@@ -49,9 +49,10 @@ private:
     IndexBuilder index(rewriter, loc);
     SharedType type = op.getTile().getType();
     int64_t panelBytes = type.getRows() * type.getSwizzle();
-    Value first = index.add(index.mul(rows, type.getSwizzle()),
-                            index.mul(index.thread(), kStoreBytes));
-    auto loop = scf::ForOp::create(rewriter, loc, first, index.i32(panelBytes),
+    Value first = index.mul(rows, type.getSwizzle());
+    first = index.add(first, index.mul(index.thread(), kStoreBytes));
+    Value end = index.i32(panelBytes);
+    auto loop = scf::ForOp::create(rewriter, loc, first, end,
                                    index.i32(getWarps() * 32 * kStoreBytes));
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(loop.getBody());

@@ -115,6 +115,18 @@ Value IndexBuilder::div(Value a, int64_t b) {
   return builder.createOrFold<arith::DivUIOp>(loc, a, constantLike(a, b));
 }
 
+Value IndexBuilder::isZero(Value a) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, a,
+                               i32(0));
+}
+
+Value IndexBuilder::shuffle(NVVM::ShflKind kind, Value value, int64_t lane) {
+  Value all = i32(-1), from = i32(lane);
+  return NVVM::ShflOp::create(builder, loc, value.getType(), all, value, from,
+                              i32(31), kind,
+                              /*return_value_and_is_valid=*/UnitAttr());
+}
+
 Value IndexBuilder::toI32(Value value) {
   if (value.getType().isInteger(32))
     return value;
@@ -177,7 +189,8 @@ Value GlobalView::address(IndexBuilder &index, ValueRange indices) const {
     return pointer();
   Value elements;
   for (auto [dim, position] : llvm::enumerate(indices)) {
-    Value term = index.mul(index.toI64(position), stride(index, dim));
+    Value term = index.toI64(position);
+    term = index.mul(term, stride(index, dim));
     elements = elements ? index.add(elements, term) : term;
   }
   unsigned bytes =

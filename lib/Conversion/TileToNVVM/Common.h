@@ -82,6 +82,11 @@ public:
   mlir::Value div(mlir::Value a, int64_t b);
   /// Its remainder.
   mlir::Value rem(mlir::Value a, int64_t b);
+  /// Whether `a`, an i32, is 0.
+  mlir::Value isZero(mlir::Value a);
+  /// `value` in the lane that `kind` makes of `lane`, for all 32 lanes.
+  mlir::Value shuffle(mlir::NVVM::ShflKind kind, mlir::Value value,
+                      int64_t lane);
   /// index, i32 or i64 as i32 (i64).
   mlir::Value toI32(mlir::Value value);
   mlir::Value toI64(mlir::Value value);

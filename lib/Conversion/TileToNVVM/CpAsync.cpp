@@ -90,16 +90,18 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
     indices.back() = index.add(indices.back(), firstRow);
   else if (op.getHeads() > 1)
     headBytes = index.mul(source.stride(index, rowDim - 1), elementBytes);
-  from = index.offset(source.address(index, indices),
-                      index.toI64(index.mul(firstCol, elementBytes)));
+  from = source.address(index, indices);
+  from = index.offset(from, index.toI64(index.mul(firstCol, elementBytes)));
   rowBytes = index.mul(source.stride(index, rowDim), elementBytes);
-  rowsLeft =
-      index.add(source.size(index, rowDim), index.mul(indices.back(), -1));
-  colsLeft = index.add(source.size(index, rowDim + 1), index.mul(firstCol, -1));
+  rowsLeft = source.size(index, rowDim);
+  rowsLeft = index.add(rowsLeft, index.mul(indices.back(), -1));
+  colsLeft = source.size(index, rowDim + 1);
+  colsLeft = index.add(colsLeft, index.mul(firstCol, -1));
 }
 
 void TileCopy::limitRows(Value rows) {
-  Value left = index.add(index.toI32(rows), index.mul(firstRow, -1));
+  Value left = index.toI32(rows);
+  left = index.add(left, index.mul(firstRow, -1));
   rowsLeft = op.getTable()
                  ? left
                  : arith::MinSIOp::create(builder, op.getLoc(), rowsLeft, left);
@@ -137,14 +139,17 @@ void TileCopy::copyPass(int64_t row, const Place &place) {
   Value tileRow = index.add(firstRow, row);
   Value permuted =
       index.bitXor(chunk, swizzlePermutation(index, type, tileRow));
-  Value to = index.offset(tile, index.add(index.mul(tileRow, type.getSwizzle()),
-                                          index.mul(permuted, kChunkBytes)));
-  for (int64_t panel = 0; panel < type.getCols() / type.getPanelCols(); ++panel)
-    NVVM::CpAsyncOp::create(
-        builder, op.getLoc(),
-        index.offset(to, panel * type.getRows() * type.getSwizzle()),
-        index.offset(place.from, panel * type.getSwizzle()), kChunkBytes,
-        NVVM::LoadCacheModifierKind::CG, sourceBytes(place, panel));
+  Value ofRow = index.mul(tileRow, type.getSwizzle());
+  Value inTile = index.add(ofRow, index.mul(permuted, kChunkBytes));
+  Value first = index.offset(tile, inTile);
+  for (int64_t panel = 0; panel < type.getCols() / type.getPanelCols();
+       ++panel) {
+    Value to = index.offset(first, panel * type.getRows() * type.getSwizzle());
+    Value from = index.offset(place.from, panel * type.getSwizzle());
+    NVVM::CpAsyncOp::create(builder, op.getLoc(), to, from, kChunkBytes,
+                            NVVM::LoadCacheModifierKind::CG,
+                            sourceBytes(place, panel));
+  }
 }
 
 /// Where this thread's chunk of row `row` + firstRow of the tile is, in its
@@ -165,9 +170,9 @@ TileCopy::Place TileCopy::locateInPage(int64_t row) {
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, entry,
                             index.toI64(source.size(index, 0)));
   entry = arith::SelectOp::create(builder, loc, isPage, entry, index.i64(0));
-  Value bytes =
-      index.add(index.mul(entry, pageBytes),
-                index.mul(index.toI64(index.rem(key, page)), rowBytes));
+  Value bytes = index.mul(entry, pageBytes);
+  bytes =
+      index.add(bytes, index.mul(index.toI64(index.rem(key, page)), rowBytes));
   return {index.offset(from, bytes), index.i32(row), isPage};
 }
 

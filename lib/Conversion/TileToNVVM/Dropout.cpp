@@ -90,8 +90,8 @@ void DropoutBuilder::set(int64_t rowBlock, int64_t rowHalf, int64_t colPair,
 PhiloxWords DropoutBuilder::buildWords(Value row, Value col) {
   if (op.getTransposed())
     std::swap(row, col);
-  return buildElementWords(builder, loc, head, index.add(i, row),
-                           index.add(j, col));
+  row = index.add(i, row);
+  return buildElementWords(builder, loc, head, row, index.add(j, col));
 }
 
 /// Four registers, whose rows are of one head.
@@ -100,8 +100,9 @@ void DropoutBuilder::buildBlock(int64_t rowBlock, int64_t colPair,
   Value firstRow = index.add(warpRow, rowBlock * 16);
   if (op.getHeads() > 1)
     firstRow = index.rem(firstRow, rowsPerHead);
-  PhiloxWords words = buildWords(index.add(firstRow, laneRow),
-                                 index.add(laneCol, colPair * 16 + parity));
+  Value row = index.add(firstRow, laneRow);
+  PhiloxWords words =
+      buildWords(row, index.add(laneCol, colPair * 16 + parity));
   for (int64_t rowHalf : {0, 1})
     for (int64_t colHalf : {0, 1})
       set(rowBlock, rowHalf, colPair, colHalf, parity,
@@ -117,9 +118,9 @@ void DropoutBuilder::buildRow(int64_t rowBlock, int64_t rowHalf) {
   head = buildHeadWords(builder, loc, seed, offset, b,
                         index.add(h, index.div(row, rowsPerHead)));
   Value position = index.add(i, index.rem(row, rowsPerHead));
-  Value isSecond =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                            index.bitAnd(position, 8), index.i32(0));
+  Value isSecond = index.bitAnd(position, 8);
+  isSecond = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                   isSecond, index.i32(0));
   position = index.bitAnd(position, ~int64_t(8));
   for (int64_t colPair = 0; colPair < type.getShape()[1] / 16; ++colPair)
     for (int64_t parity : {0, 1}) {

@@ -140,11 +140,12 @@ Value MapExpansion::coordinate(unsigned argument, int64_t number,
   auto [first, isFirstNew] = coordinates.try_emplace({argument, -1});
   if (isFirstNew) {
     Value lane = index.lane();
-    first->second =
-        argument == op.getInputs().size()
-            ? index.add(index.mul(index.warp(), type.getRows() / warps),
-                        index.shiftRight(lane, 2))
-            : index.mul(index.bitAnd(lane, 3), type.isQuads() ? 4 : 2);
+    if (argument == op.getInputs().size()) {
+      Value warpRow = index.mul(index.warp(), type.getRows() / warps);
+      first->second = index.add(warpRow, index.shiftRight(lane, 2));
+    } else {
+      first->second = index.mul(index.bitAnd(lane, 3), type.isQuads() ? 4 : 2);
+    }
   }
   return coordinates[{argument, number}] = index.add(first->second, distance);
 }
@@ -263,10 +264,7 @@ struct RowAllReduceLowering : TileOpLowering<RowAllReduceOp> {
     SmallVector<Value> rows(adaptor.getSource());
     for (Value &row : rows)
       for (int64_t distance : {1, 2}) {
-        Value other = NVVM::ShflOp::create(
-            rewriter, loc, row.getType(), index.i32(-1), row,
-            index.i32(distance), index.i32(31), NVVM::ShflKind::bfly,
-            /*return_value_and_is_valid=*/UnitAttr());
+        Value other = index.shuffle(NVVM::ShflKind::bfly, row, distance);
         row = combine(rewriter, loc, op.getKind(), row, other);
       }
     rewriter.replaceOpWithMultiple(op, {rows});

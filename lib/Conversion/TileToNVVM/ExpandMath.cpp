@@ -106,9 +106,9 @@ struct CopySignExpansion : public OpRewritePattern<math::CopySignOp> {
       Value selected = arith::ConstantIntOp::create(rewriter, loc, mask, 32);
       return arith::AndIOp::create(rewriter, loc, bits, selected);
     };
-    Value bits =
-        arith::OrIOp::create(rewriter, loc, select(op.getLhs(), 0x7fffffff),
-                             select(op.getRhs(), 0x80000000));
+    Value bits = select(op.getLhs(), 0x7fffffff);
+    bits = arith::OrIOp::create(rewriter, loc, bits,
+                                select(op.getRhs(), 0x80000000));
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), bits);
     return success();
   }

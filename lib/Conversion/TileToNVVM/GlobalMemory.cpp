@@ -157,13 +157,12 @@ struct LoadRowLowering : TileOpLowering<LoadRowOp> {
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
     unsigned rowDim = indices.size() - 1;
     Value lane = index.lane();
-    Value isFirst =
-        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
-                              index.bitAnd(lane, 3), index.i32(0));
+    Value isFirst = index.isZero(index.bitAnd(lane, 3));
     Value first = index.bitAnd(lane, ~3);
-    Value firstRow = index.add(index.toI32(indices.back()),
-                               index.add(index.mul(index.warp(), rowsPerWarp),
-                                         index.shiftRight(lane, 2)));
+    Value firstRow = index.toI32(indices.back());
+    Value warpRow = index.mul(index.warp(), rowsPerWarp);
+    warpRow = index.add(warpRow, index.shiftRight(lane, 2));
+    firstRow = index.add(firstRow, warpRow);
     Type element = op.getSource().getType().getElementType();
     Value none = arith::ConstantOp::create(
         rewriter, loc,
@@ -189,11 +188,12 @@ struct LoadRowLowering : TileOpLowering<LoadRowOp> {
       registers.push_back(guarded.getResult(0));
     }
     if (!op.getFirstLane())
-      for (Value &number : registers)
-        number =
-            NVVM::ShflOp::create(rewriter, loc, element, index.i32(-1), number,
-                                 first, index.i32(31), NVVM::ShflKind::idx,
-                                 /*return_value_and_is_valid=*/UnitAttr());
+      for (Value &number : registers) {
+        Value all = index.i32(-1);
+        number = NVVM::ShflOp::create(rewriter, loc, element, all, number,
+                                      first, index.i32(31), NVVM::ShflKind::idx,
+                                      /*return_value_and_is_valid=*/UnitAttr());
+      }
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();
   }
@@ -259,8 +259,8 @@ struct StoreLowering : TileOpLowering<StoreOp> {
     Value quadLane = index.bitAnd(lane, 3);
     Columns columns = getColumns(index, rewriter, op, view, indices, quadLane);
     unsigned rowDim = indices.size() - 1;
-    Value warpRow = index.add(index.mul(index.warp(), rowsPerWarp),
-                              index.shiftRight(lane, 2));
+    Value warpRow = index.mul(index.warp(), rowsPerWarp);
+    warpRow = index.add(warpRow, index.shiftRight(lane, 2));
     int64_t positions = type.getRows() / op.getHeads();
     Value matrixRow = index.toI32(indices.back());
     Value head = op.getHeads() > 1 ? index.toI32(indices[rowDim - 1]) : Value();
@@ -318,8 +318,8 @@ private:
       columns.known = size;
     Value start =
         hasColumn ? index.toI32(indices.pop_back_val()) : index.i32(0);
-    Value left =
-        index.add(view.size(index, matrix.getRank() - 1), index.mul(start, -1));
+    Value left = view.size(index, matrix.getRank() - 1);
+    left = index.add(left, index.mul(start, -1));
     columns.all =
         arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::sge,
                               left, index.i32(type.getShape()[1]));

@@ -226,9 +226,7 @@ std::optional<NVVM::ReduxKind> getReduxKind(gpu::AllReduceOperation kind) {
 Value addOverLanes(OpBuilder &builder, Location loc, Value value) {
   IndexBuilder index(builder, loc);
   for (int64_t mask = 16; mask > 0; mask /= 2) {
-    Value other = NVVM::ShflOp::create(
-        builder, loc, value.getType(), index.i32(-1), value, index.i32(mask),
-        index.i32(31), NVVM::ShflKind::bfly, UnitAttr());
+    Value other = index.shuffle(NVVM::ShflKind::bfly, value, mask);
     value = arith::AddFOp::create(builder, loc, value, other);
   }
   return value;

@@ -35,11 +35,6 @@ void buildIf(OpBuilder &builder, Location loc, Value condition,
   build();
 }
 
-Value buildIsZero(OpBuilder &builder, Location loc, Value value) {
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, value,
-                               IndexBuilder(builder, loc).i32(0));
-}
-
 struct InitMbarriersLowering : TileOpLowering<InitMbarriersOp> {
   using TileOpLowering::TileOpLowering;
 
@@ -48,16 +43,18 @@ struct InitMbarriersLowering : TileOpLowering<InitMbarriersOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
-    Value isFirst = buildIsZero(rewriter, loc, index.thread());
+    Value isFirst = index.isZero(index.thread());
     buildIf(rewriter, loc, isFirst, [&] {
       for (auto [barrier, pointers] :
            llvm::zip_equal(op.getBarriers(), adaptor.getBarriers())) {
         auto type = cast<MbarrierType>(barrier.getType());
-        for (int64_t stage = 0; stage < type.getStages(); ++stage)
-          NVVM::MBarrierInitOp::create(
-              rewriter, loc,
-              index.offset(pointers.front(), stage * MbarrierType::kBytes),
-              index.i32(type.getArrivals()), /*predicate=*/Value());
+        for (int64_t stage = 0; stage < type.getStages(); ++stage) {
+          Value address =
+              index.offset(pointers.front(), stage * MbarrierType::kBytes);
+          NVVM::MBarrierInitOp::create(rewriter, loc, address,
+                                       index.i32(type.getArrivals()),
+                                       /*predicate=*/Value());
+        }
       }
       // For TMA, which works through the async proxy.
       NVVM::FenceMbarrierInitOp::create(rewriter, loc);
@@ -78,9 +75,9 @@ struct MbarrierWaitLowering : TileOpLowering<MbarrierWaitOp> {
                                     adaptor.getStage().front());
     if (op.getAfter())
       pin(rewriter, op.getLoc(), adaptor.getAfter(), address);
+    Value parity = index.toI32(adaptor.getParity().front());
     rewriter.replaceOpWithNewOp<NVVM::MBarrierTryWaitParityOp>(
-        op, address, index.toI32(adaptor.getParity().front()),
-        index.i32(kWaitNanoseconds));
+        op, address, parity, index.i32(kWaitNanoseconds));
     return success();
   }
 
@@ -201,7 +198,7 @@ struct MbarrierArriveLowering : TileOpLowering<MbarrierArriveOp> {
     int64_t ctas = op.getCtas();
     if (ctas == 1) {
       rewriter.replaceOpWithNewOp<attn::ptx::MbarrierArriveOp>(
-          op, address, buildIsZero(rewriter, loc, index.lane()));
+          op, address, index.isZero(index.lane()));
       return success();
     }
     // One lane for each CTA.

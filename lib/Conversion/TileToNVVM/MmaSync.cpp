@@ -111,15 +111,16 @@ RightOperand::RightOperand(OpBuilder &builder, Location loc, SharedType type,
                            bool hasFloat8)
     : index(builder, loc), type(type), element(element), rowsAreN(rowsAreN),
       hasFloat8(hasFloat8) {
-  if (widens())
-    addresses.emplace_back(index, type, base, index.bitAnd(index.lane(), 15),
-                           index.i32(0));
-  else if (type.getElementType().isF32() && !rowsAreN)
+  if (widens()) {
+    Value row = index.bitAnd(index.lane(), 15);
+    addresses.emplace_back(index, type, base, row, index.i32(0));
+  } else if (type.getElementType().isF32() && !rowsAreN) {
     addressElements(base);
-  else if (transposesBytes())
+  } else if (transposesBytes()) {
     addressRows(base);
-  else
+  } else {
     addressMatrices(base);
+  }
 }
 
 /// Matrices are (n 0-7, k half 0), (n 0-7, k half 1), (n 8-15, k half 0),
@@ -141,15 +142,16 @@ void RightOperand::addressElements(Value base) {
   Value g = index.shiftRight(index.lane(), 2);
   Value t = index.bitAnd(index.lane(), 3);
   Value inChunk = index.offset(base, index.mul(index.bitAnd(g, 3), 4));
-  for (int64_t row : {0, 1})
-    addresses.emplace_back(index, type, inChunk,
-                           index.add(index.mul(t, 2), row),
-                           index.shiftRight(g, 2));
+  for (int64_t second : {0, 1}) {
+    Value row = index.add(index.mul(t, 2), second);
+    addresses.emplace_back(index, type, inChunk, row, index.shiftRight(g, 2));
+  }
 }
 
 /// Four matrices of 8 rows in one chunk, 16 columns of 8 bits.
 void RightOperand::addressRows(Value base) {
-  addresses.emplace_back(index, type, base, index.lane(), index.i32(0));
+  Value lane = index.lane();
+  addresses.emplace_back(index, type, base, lane, index.i32(0));
 }
 
 /// ldmatrix transposes pairs of bytes: lane 4g + t has the columns 2g and 2g +
@@ -237,8 +239,8 @@ SwizzledAddress byteOrderAddress(IndexBuilder &index, SharedType type,
   Value g = index.shiftRight(index.lane(), 2);
   Value t = index.bitAnd(index.lane(), 3);
   Value inChunk = index.offset(base, index.mul(index.bitAnd(t, 1), 8));
-  return SwizzledAddress(index, type, inChunk, index.add(firstRow, g),
-                         index.shiftRight(t, 1));
+  Value row = index.add(firstRow, g);
+  return SwizzledAddress(index, type, inChunk, row, index.shiftRight(t, 1));
 }
 
 void loadInByteOrder(PtxBlock &block, ArrayRef<std::string> names,

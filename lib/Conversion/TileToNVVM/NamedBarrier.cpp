@@ -77,8 +77,8 @@ struct PassTurnLowering : TileOpLowering<PassTurnOp> {
     Value isLast =
         arith::CmpIOp::create(rewriter, op.getLoc(), arith::CmpIPredicate::eq,
                               own, index.i32(warpgroups - 1));
-    Value next = arith::SelectOp::create(rewriter, op.getLoc(), isLast,
-                                         index.i32(kFirstTurn),
+    Value first = index.i32(kFirstTurn);
+    Value next = arith::SelectOp::create(rewriter, op.getLoc(), isLast, first,
                                          index.add(own, kFirstTurn + 1));
     NVVM::BarrierArriveOp::create(rewriter, op.getLoc(), next,
                                   index.i32(2 * kWarpgroupThreads));

@@ -51,11 +51,7 @@ private:
   /// `value`, which all lanes of a warp agree on, in a form that lets ptxas
   /// know.
   static Value uniform(OpBuilder &builder, Location loc, Value value) {
-    IndexBuilder index(builder, loc);
-    return NVVM::ShflOp::create(builder, loc, value.getType(), index.i32(-1),
-                                value, index.i32(0), index.i32(31),
-                                NVVM::ShflKind::idx,
-                                /*return_value_and_is_valid=*/UnitAttr());
+    return IndexBuilder(builder, loc).shuffle(NVVM::ShflKind::idx, value, 0);
   }
 
   static void setRegisters(OpBuilder &builder, Location loc, int64_t count,

@@ -67,8 +67,8 @@ private:
     SharedType type = op.getTile().getType();
     int64_t rows = type.getRows() / getWarps();
     Value lane = index.lane();
-    Value row = index.add(index.mul(index.warp(), rows),
-                          index.bitAnd(lane, kMatrixRows - 1));
+    Value row = index.mul(index.warp(), rows);
+    row = index.add(row, index.bitAnd(lane, kMatrixRows - 1));
     SwizzledAddress address(index, type, adaptor.getTile().front(), row,
                             index.shiftRight(lane, 4));
     auto first = static_cast<int64_t>(op.getColumn());
@@ -94,10 +94,10 @@ private:
     Value panel = index.offset(adaptor.getTile().front(),
                                index.mul(index.div(warp, warpsOfPanel),
                                          type.getRows() * type.getSwizzle()));
-    Value row = index.add(index.bitAnd(lane, 7),
-                          index.mul(index.shiftRight(lane, 4), 8));
-    Value chunk = index.add(index.mul(index.rem(warp, warpsOfPanel), 2),
-                            index.bitAnd(index.shiftRight(lane, 3), 1));
+    Value row = index.bitAnd(lane, 7);
+    row = index.add(row, index.mul(index.shiftRight(lane, 4), 8));
+    Value chunk = index.mul(index.rem(warp, warpsOfPanel), 2);
+    chunk = index.add(chunk, index.bitAnd(index.shiftRight(lane, 3), 1));
     SwizzledAddress address(index, type, panel, row, chunk);
     ValueRange source = adaptor.getSource();
     for (int64_t block = 0; block < type.getRows(); block += kMatrixCols)
@@ -113,8 +113,8 @@ private:
     SharedType type = op.getTile().getType();
     int64_t rows = type.getRows() / getWarps();
     Value lane = index.lane();
-    Value row =
-        index.add(index.mul(index.warp(), rows), index.shiftRight(lane, 2));
+    Value row = index.mul(index.warp(), rows);
+    row = index.add(row, index.shiftRight(lane, 2));
     Value base = index.offset(adaptor.getTile().front(),
                               index.mul(index.bitAnd(lane, 3), 4));
     SwizzledAddress even(index, type, base, row, index.i32(0));

@@ -73,8 +73,8 @@ private:
   static Value pairRows(IndexBuilder &index, Value row) {
     Value inGroup = index.rem(row, 8), second = index.rem(row, 2);
     Value first = index.mul(index.div(row, 8), 8);
-    return index.add(first,
-                     index.bitXor(index.div(inGroup, 2), index.mul(second, 5)));
+    Value pair = index.div(inGroup, 2);
+    return index.add(first, index.bitXor(pair, index.mul(second, 5)));
   }
 
   void widenChunk(StoreWidenedOp op, Adaptor adaptor, Place place,
@@ -92,9 +92,11 @@ private:
     SmallVector<std::string> wide = block.declare("%pair", 8);
     block.add("ld.shared.v4.b32 " + PtxBlock::list(bytes) + ", " +
               text(block, source, place.firstRow, place.firstChunk));
-    if (op.getRows())
-      clearMissing(block, index, bytes, index.add(place.row, place.firstRow),
+    if (op.getRows()) {
+      Value row = index.add(place.row, place.firstRow);
+      clearMissing(block, index, bytes, row,
                    index.toI32(adaptor.getRows().front()));
+    }
     for (size_t i = 0; i < wide.size(); ++i)
       widenBytes(block, from.getElementType(), to.getElementType(), wide[i],
                  bytes[i / 2], i % 2 * 2, i % 2 * 2 + 1, hasFloat8);

@@ -69,8 +69,7 @@ void fence(OpBuilder &builder, Location loc, NVVM::Tcgen05FenceKind kind) {
 void inFirstWarp(OpBuilder &builder, Location loc, function_ref<void()> build) {
   OpBuilder::InsertionGuard guard(builder);
   IndexBuilder index(builder, loc);
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        index.warp(), index.i32(0));
+  Value isFirst = index.isZero(index.warp());
   auto branch = scf::IfOp::create(builder, loc, isFirst);
   builder.setInsertionPointToStart(branch.thenBlock());
   build();
@@ -180,9 +179,7 @@ struct MmaTensorLowering : TileOpLowering<MmaTensorOp> {
       fence(rewriter, loc, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
       syncWarpgroup(rewriter, loc, warpgroup);
     }
-    Value isFirst =
-        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
-                              index.bitAnd(index.warp(), 3), index.i32(0));
+    Value isFirst = index.isZero(index.bitAnd(index.warp(), 3));
     auto branch = scf::IfOp::create(rewriter, loc, isFirst);
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(branch.thenBlock());

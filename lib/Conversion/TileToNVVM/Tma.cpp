@@ -166,9 +166,7 @@ struct StoreTmaLowering : TileOpLowering<StoreTmaOp> {
     Value warpgroup = index.toI32(adaptor.getWarpgroup().front());
     fenceSharedWrites(rewriter, loc);
     syncWarpgroup(rewriter, loc, warpgroup);
-    Value isFirst =
-        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
-                              index.bitAnd(index.thread(), 127), index.i32(0));
+    Value isFirst = index.isZero(index.bitAnd(index.thread(), 127));
     auto guarded = scf::IfOp::create(rewriter, loc, isFirst);
     rewriter.setInsertionPointToStart(guarded.thenBlock());
     storePanels(rewriter, op, adaptor, warpgroup);

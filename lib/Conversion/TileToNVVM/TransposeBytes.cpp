@@ -70,10 +70,10 @@ private:
                            index.rem(chunk, chunksOfPanel));
     // Matrices are (even columns, rows 0-15), (odd ones, rows 0-15), (even
     // columns, rows 16-31), (odd ones, rows 16-31).
-    Value inChunk = index.add(index.mul(index.bitAnd(lane, 7), 2),
-                              index.bitAnd(index.shiftRight(lane, 3), 1));
-    SwizzledAddress target(index, to, adaptor.getTile().front(),
-                           index.add(index.mul(chunk, kBlockCols), inChunk),
+    Value inChunk = index.mul(index.bitAnd(lane, 7), 2);
+    inChunk = index.add(inChunk, index.bitAnd(index.shiftRight(lane, 3), 1));
+    Value row = index.add(index.mul(chunk, kBlockCols), inChunk);
+    SwizzledAddress target(index, to, adaptor.getTile().front(), row,
                            index.shiftRight(lane, 4));
     PtxBlock block(builder, op.getLoc(), builder.getI32Type(),
                    /*numResults=*/0);

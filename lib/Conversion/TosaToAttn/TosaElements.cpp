@@ -201,8 +201,9 @@ static ScalarRef getSliced(ElementWalker &walker, tosa::SliceOp op,
 
 static ScalarRef getReshaped(ElementWalker &walker, tosa::ReshapeOp op,
                              Indices indices) {
-  auto position = walker.reshape(indices, walker.getSizes(op.getResult()),
-                                 walker.getSizes(op.getInput1()));
+  SmallVector<AffineExpr> from = walker.getSizes(op.getResult()),
+                          to = walker.getSizes(op.getInput1());
+  auto position = walker.reshape(indices, from, to);
   return position ? walker.element(op.getInput1(), *position) : nullptr;
 }
 
@@ -223,7 +224,9 @@ static ScalarRef getReduced(ElementWalker &walker, Combiner combiner,
 /// tosa.matmul: [B, M, K] x [B, K, N].
 static std::optional<Contraction> getMatMul(ElementWalker &walker,
                                             tosa::MatMulOp op) {
-  if (walker.getSize(op.getA(), 0) != walker.getSize(op.getB(), 0))
+  AffineExpr ofA = walker.getSize(op.getA(), 0),
+             ofB = walker.getSize(op.getB(), 0);
+  if (ofA != ofB)
     return std::nullopt;
   MLIRContext *context = op.getContext();
   AffineExpr batch, row, column, reduced;

@@ -77,8 +77,8 @@ Value RowValuesBuilder::buildProducts(Type type, Value first, int64_t cols,
       col = arith::AddIOp::create(builder, loc, toI64(first), col);
     Value end = arith::ConstantIntOp::create(builder, loc, cols - 1, 64);
     indices.push_back(arith::MinSIOp::create(builder, loc, col, end));
-    Value product =
-        fragments.mul(read(output, indices), read(dOutput, indices));
+    Value product = read(output, indices);
+    product = fragments.mul(product, read(dOutput, indices));
     Value exists = arith::CmpIOp::create(builder, loc,
                                          arith::CmpIPredicate::sle, col, end);
     return arith::SelectOp::create(builder, loc, exists, product,
@@ -100,8 +100,9 @@ Value RowValuesBuilder::buildSums(int64_t rows, int64_t cols, Value output,
   };
   Type type = getRowType(builder, rows);
   Value zero = createFill(builder, loc, type, 0.0f);
-  auto loop = scf::ForOp::create(builder, loc, index(0), index(padded),
-                                 index(slice), zero);
+  Value lower = index(0), upper = index(padded);
+  auto loop =
+      scf::ForOp::create(builder, loc, lower, upper, index(slice), zero);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());

@@ -70,8 +70,8 @@ LogicalResult ElementKernelBuilder::build(StringRef entry, bool clears) {
   gradient = values.lookup(attention.forall.getRegionIterArgs()[0]);
   int64_t rank = cast<tile::GlobalType>(gradient.getType()).getShape().size();
   Value lane = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
-  Value number = arith::MulIOp::create(
-      builder, loc, getBlockId(gpu::Dimension::x), constant(kLanes));
+  Value number = getBlockId(gpu::Dimension::x);
+  number = arith::MulIOp::create(builder, loc, number, constant(kLanes));
   number = arith::AddIOp::create(builder, loc, number, lane);
   auto guarded = scf::IfOp::create(builder, loc, isElement(number, rank));
   {

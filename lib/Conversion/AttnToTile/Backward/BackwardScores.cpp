@@ -118,19 +118,19 @@ static void addVectorView(LaunchProgram &program, ScoreNest &nest,
 static void addTileKernel(LaunchProgram &program, ScoreNest &nest,
                           StringRef gradient) {
   int64_t rank = nest.attention.forall.getRank();
-  program.addKernel(nest.entry,
-                    program.dim(gradient, rank - 1).ceilDiv(nest.getTileN()),
-                    program.dim(gradient, rank - 2).ceilDiv(nest.getTileM()),
+  Size keyTiles = program.dim(gradient, rank - 1).ceilDiv(nest.getTileN());
+  Size rowTiles = program.dim(gradient, rank - 2).ceilDiv(nest.getTileM());
+  program.addKernel(nest.entry, keyTiles, rowTiles,
                     program.getProduct(gradient, rank - 2));
 }
 
 /// CTAs for tiles of rows or keys of each head.
 static void addVectorKernel(LaunchProgram &program, ScoreNest &nest) {
   bool ofKeys = nest.keysAreRows();
-  program.addKernel(nest.entry,
-                    program.dim(ofKeys ? "key" : "query", kSequence)
-                        .ceilDiv(ofKeys ? nest.getTileN() : nest.getTileM()),
-                    program.dim("query", kHead), program.dim("query", kBatch));
+  Size length = program.dim(ofKeys ? "key" : "query", kSequence);
+  Size tiles = length.ceilDiv(ofKeys ? nest.getTileN() : nest.getTileM());
+  Size heads = program.dim("query", kHead);
+  program.addKernel(nest.entry, tiles, heads, program.dim("query", kBatch));
 }
 
 /// The exact sums of the elements of a gradient.
@@ -155,8 +155,8 @@ static void addScatterKernels(LaunchProgram &program, ScoreNest &nest,
                               StringRef gradient) {
   addSumsView(program, nest, gradient);
   // All scores may belong to one element.
-  Size scores = program.getProduct("query", kSequence + 1) *
-                program.dim("key", kSequence);
+  Size scores = program.getProduct("query", kSequence + 1);
+  scores = scores * program.dim("key", kSequence);
   program.addConstraint(
       scores.floorDiv(ExactSum::kMostAddends),
       "expected fewer than 2^39 scores, which add to the gradient of a tensor "

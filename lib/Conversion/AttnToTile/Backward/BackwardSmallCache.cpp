@@ -101,15 +101,14 @@ ScoresKernelBuilder::buildProducts(Value isVisible) {
       return failure();
     factor.at = *indices;
   }
-  Value end = arith::SelectOp::create(
-      builder, loc, isVisible,
-      constant(std::max(chunks.headDim, chunks.valueDim)), constant(0));
+  Value end = constant(std::max(chunks.headDim, chunks.valueDim));
+  end = arith::SelectOp::create(builder, loc, isVisible, end, constant(0));
   Value zero =
       createFill(builder, loc,
                  getAccumulatorType(builder, chunks.tileM, chunks.tileN), 0.0f);
-  auto loop =
-      scf::ForOp::create(builder, loc, constant(0), end, constant(chunks.slice),
-                         ValueRange{zero, zero});
+  Value begin = constant(0);
+  auto loop = scf::ForOp::create(
+      builder, loc, begin, end, constant(chunks.slice), ValueRange{zero, zero});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> loaded;
@@ -142,11 +141,11 @@ ScoresKernelBuilder::buildProbabilities(const BackwardTiles &tiles,
   if (!masked || !full)
     return build(masked ? masked : full);
   auto loop = full->getParentOfType<scf::ForOp>();
-  Value isFull =
-      compute<arith::AndIOp>(compare(arith::CmpIPredicate::sge, firstKey,
-                                     values.lookup(loop.getLowerBound())),
-                             compare(arith::CmpIPredicate::slt, firstKey,
-                                     values.lookup(loop.getUpperBound())));
+  Value isBehind = compare(arith::CmpIPredicate::sge, firstKey,
+                           values.lookup(loop.getLowerBound()));
+  Value isBefore = compare(arith::CmpIPredicate::slt, firstKey,
+                           values.lookup(loop.getUpperBound()));
+  Value isFull = compute<arith::AndIOp>(isBehind, isBefore);
   auto choice = scf::IfOp::create(builder, loc, TypeRange{scores.getType()},
                                   isFull, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -204,9 +203,9 @@ LogicalResult ScoresKernelBuilder::build() {
   FailureOr<Bounds> keys = buildBounds(nest, getTileIndices());
   if (failed(keys))
     return failure();
-  firstKey = compute<arith::AddIOp>(
-      keys->lower, compute<arith::MulIOp>(getBlockId(gpu::Dimension::y),
-                                          constant(chunks.tileN)));
+  firstKey = getBlockId(gpu::Dimension::y);
+  firstKey = compute<arith::MulIOp>(firstKey, constant(chunks.tileN));
+  firstKey = compute<arith::AddIOp>(keys->lower, firstKey);
   for (BackwardStepOp step : nest.steps) {
     values.map(step->getParentOfType<scf::ForOp>().getInductionVar(), firstKey);
     if (Value bias = step.getBias()) // read where it is

@@ -71,9 +71,8 @@ struct RoundSizes {
         keys(program.dim("key", kSequence)),
         groups(batches * program.dim("key", kHead)),
         // Without key heads there is no group, without rows no tile of one.
-        groupTiles((heads.floorDiv(program.dim("key", kHead).max(1)) *
-                    rows.ceilDiv(tileM))
-                       .max(1)),
+        groupHeads(heads.floorDiv(program.dim("key", kHead).max(1))),
+        groupTiles((groupHeads * rows.ceilDiv(tileM)).max(1)),
         perRound(chunk.floorDiv(groupTiles).max(1)),
         perGroup(groupTiles.ceilDiv(chunk)), keyTiles(keys.ceilDiv(tileN)),
         paddedKeys(keyTiles * tileN), paddedRows(rows.alignTo(tileM)),
@@ -85,7 +84,8 @@ struct RoundSizes {
   Size chunk; ///< row tiles of a round, at most
   Size batches, heads, rows, keys;
   Size groups;             ///< all of them
-  Size groupTiles;         ///< row tiles of a group
+  Size groupHeads;         ///< query heads of a group
+  Size groupTiles;         ///< its row tiles
   Size perRound, perGroup; ///< groups of a round, rounds of a group
   Size keyTiles, paddedKeys;
   Size paddedRows; ///< of a head: whole tiles
@@ -95,21 +95,24 @@ struct RoundSizes {
 
 /// What a round takes.
 struct Round {
-  Round(const RoundSizes &e, Size iteration)
-      : firstGroup(iteration.floorDiv(e.perGroup) * e.perRound),
-        groups(e.perRound.min(e.groups - firstGroup)),
-        firstTile(firstGroup * e.groupTiles +
-                  iteration.mod(e.perGroup) * e.chunk),
-        // No tile of no row.
-        tiles(e.chunk.min((firstGroup + groups) * e.groupTiles - firstTile) *
-              e.rows.min(1)),
-        firstRow(firstTile * e.tileM) {}
+  static Round get(const RoundSizes &e, Size iteration);
 
   Size firstGroup, groups;
   Size firstTile, tiles;
   Size firstRow; ///< counted in whole tiles
 };
 } // namespace
+
+Round Round::get(const RoundSizes &e, Size iteration) {
+  Size firstGroup = iteration.floorDiv(e.perGroup) * e.perRound;
+  Size groups = e.perRound.min(e.groups - firstGroup);
+  Size firstTile = firstGroup * e.groupTiles;
+  firstTile = firstTile + iteration.mod(e.perGroup) * e.chunk;
+  Size tiles = e.chunk.min((firstGroup + groups) * e.groupTiles - firstTile);
+  // No tile of no row.
+  tiles = tiles * e.rows.min(1);
+  return {firstGroup, groups, firstTile, tiles, firstTile * e.tileM};
+}
 
 /// A row of the workspace for each row of the round's tiles.
 static void addScoreView(LaunchProgram &program, BackwardStepOp step,
@@ -120,11 +123,12 @@ static void addScoreView(LaunchProgram &program, BackwardStepOp step,
   SmallVector<int64_t> shape(query.getShape().drop_back());
   shape.push_back(key.getDimSize(kSequence));
   Size ofHead = e.paddedRows * e.rowStride;
+  Size bytes = e.windowRows * e.rowStride * 2;
+  Size start = -(round.firstRow * e.rowStride * 2);
   program.addWorkspace(
       {name.str(),
        tile::GlobalType::get(step.getContext(), shape, query.getElementType())},
-      e.windowRows * e.rowStride * 2, -(round.firstRow * e.rowStride * 2),
-      {e.batches, e.heads, e.rows, e.keys},
+      bytes, start, {e.batches, e.heads, e.rows, e.keys},
       {e.heads * ofHead, ofHead, e.rowStride});
 }
 
@@ -139,11 +143,11 @@ static void addSumView(LaunchProgram &program, BackwardStepOp step,
                      columns};
   MLIRContext *context = step.getContext();
   Size width = program.constant(columns), one = program.constant(1);
+  Size bytes = one.min(e.perGroup - one) * e.paddedKeys * width * 4;
   program.addWorkspace(
       {name.str(),
        tile::GlobalType::get(context, shape, Float32Type::get(context))},
-      one.min(e.perGroup - one) * e.paddedKeys * width * 4, program.constant(0),
-      {e.paddedKeys, width}, {width});
+      bytes, program.constant(0), {e.paddedKeys, width}, {width});
 }
 
 void attn::buildSmallCacheProgram(OpBuilder &builder, TiledBackward &backward,
@@ -153,8 +157,8 @@ void attn::buildSmallCacheProgram(OpBuilder &builder, TiledBackward &backward,
   BackwardChunks chunks(queries);
   LaunchProgram &program = backward.program.emplace(builder, queries.attention);
   RoundSizes e(program, chunks);
-  Round round(e,
-              program.beginRounds(e.groups.ceilDiv(e.perRound) * e.perGroup));
+  Round round = Round::get(
+      e, program.beginRounds(e.groups.ceilDiv(e.perRound) * e.perGroup));
   addPrologue(program, queries.attention, name);
   int64_t ofD = chunks.getSlices(chunks.headDim),
           ofDv = chunks.getSlices(chunks.valueDim);

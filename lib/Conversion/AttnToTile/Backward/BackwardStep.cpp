@@ -231,10 +231,11 @@ FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
     FailureOr<Value> score = getScore(product, element);
     if (failed(score))
       return failure();
-    exponent = fragments.mul(fragments.sub(*score, lse), constant(log2e));
+    exponent = fragments.sub(*score, lse);
+    exponent = fragments.mul(exponent, constant(log2e));
   } else {
-    exponent = fragments.fma(product, constant(step.getScaleValue() * log2e),
-                             fragments.negate(lse));
+    Value unit = constant(step.getScaleValue() * log2e);
+    exponent = fragments.fma(product, unit, fragments.negate(lse));
   }
   Value p = fragments.exp2(exponent);
   if (step.hasScoreMod())
@@ -262,16 +263,17 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
   Value delta = tiles.startsFromDelta ? Value() : inputs[2];
   double factor = step.getScaleValue();
   if (dropout) {
-    dP = arith::SelectOp::create(builder, loc, isDropped(builder, loc, p),
-                                 constant(0), dP);
+    Value dropped = isDropped(builder, loc, p);
+    dP = arith::SelectOp::create(builder, loc, dropped, constant(0), dP);
     p = math::AbsFOp::create(builder, loc, p);
     factor *= dropout->getScale();
   }
-  Value gradient =
-      tiles.startsFromDelta
-          ? fragments.mul(p, dP)
-          : fragments.mul(p, fragments.fma(dP, constant(factor),
-                                           fragments.negate(delta)));
+  Value gradient = dP;
+  if (!tiles.startsFromDelta) {
+    Value scale = constant(factor);
+    gradient = fragments.fma(dP, scale, fragments.negate(delta));
+  }
+  gradient = fragments.mul(p, gradient);
   if (step.hasScoreMod()) {
     FailureOr<Value> slope = getSlope(inputs.back(), element, derivative);
     if (failed(slope))
@@ -293,8 +295,8 @@ FailureOr<Value> BackwardStepBuilder::getWeightGradient(ValueRange inputs,
   Value dP = inputs[0];
   double factor = step.getScaleValue();
   if (dropout) {
-    dP = arith::SelectOp::create(
-        builder, loc, isDropped(builder, loc, inputs[1]), constant(0), dP);
+    Value dropped = isDropped(builder, loc, inputs[1]);
+    dP = arith::SelectOp::create(builder, loc, dropped, constant(0), dP);
     factor *= dropout->getScale();
   }
   Value gradient = fragments.mul(dP, constant(factor));
@@ -302,8 +304,9 @@ FailureOr<Value> BackwardStepBuilder::getWeightGradient(ValueRange inputs,
     FailureOr<Value> slope = getSlope(inputs.back(), element, derivative);
     if (failed(slope))
       return failure();
-    gradient = fragments.selectEqual(dP, 0, constant(0),
-                                     fragments.mul(gradient, *slope));
+    Value zero = constant(0);
+    gradient =
+        fragments.selectEqual(dP, 0, zero, fragments.mul(gradient, *slope));
   }
   return zeroIfHidden(gradient, element);
 }
@@ -329,9 +332,9 @@ Value BackwardStepBuilder::buildKept(Value probabilities, Value signs) {
   return fragments.map(
       probabilities.getType(), inputs, [&](ValueRange args) -> Value {
         Value scaled = fragments.mul(args[0], constant(dropout->getScale()));
-        return arith::SelectOp::create(builder, loc,
-                                       isDropped(builder, loc, args.back()),
-                                       constant(0), scaled);
+        Value dropped = isDropped(builder, loc, args.back());
+        return arith::SelectOp::create(builder, loc, dropped, constant(0),
+                                       scaled);
       });
 }
 

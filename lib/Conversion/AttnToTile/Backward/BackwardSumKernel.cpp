@@ -113,10 +113,12 @@ Value SumKernelBuilder::getNumber(ValueRange at) {
   if (!lse)
     return number;
   Value rowLse = read(lse, at);
-  Value share = fragments.exp2(
-      fragments.mul(fragments.sub(sink, rowLse),
-                    fragments.constant(llvm::numbers::log2e / lseUnit)));
-  return fragments.selectEqual(rowLse, -kMinusInf, fragments.constant(0),
+  Value share = fragments.sub(sink, rowLse);
+  share =
+      fragments.mul(share, fragments.constant(llvm::numbers::log2e / lseUnit));
+  share = fragments.exp2(share);
+  Value zero = fragments.constant(0);
+  return fragments.selectEqual(rowLse, -kMinusInf, zero,
                                fragments.mul(share, number));
 }
 
@@ -129,9 +131,10 @@ Value SumKernelBuilder::addUp(SmallVector<Value> at, unsigned dim,
   if (dim == 3)
     return fragments.add(total, getNumber(at));
   bool isShared = shared == dim;
-  auto loop = scf::ForOp::create(builder, loc, isShared ? lane : constant(0),
-                                 sizes[dim], constant(isShared ? kLanes : 1),
-                                 ValueRange(total));
+  Value first = isShared ? lane : constant(0);
+  auto loop =
+      scf::ForOp::create(builder, loc, first, sizes[dim],
+                         constant(isShared ? kLanes : 1), ValueRange(total));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   at[dim] = loop.getInductionVar();
@@ -188,8 +191,8 @@ LogicalResult SumKernelBuilder::build() {
   if (op.getLse()) {
     lse = views.end()[-2];
     lseUnit = RowUnits::get(backward.nests.front().steps.front()).lse;
-    sink = fragments.mul(read(values.lookup(op.getLike()), element),
-                         fragments.constant(lseUnit));
+    sink = read(values.lookup(op.getLike()), element);
+    sink = fragments.mul(sink, fragments.constant(lseUnit));
   }
   Value total;
   if (Value condition = isSummed()) {

@@ -53,8 +53,8 @@ LogicalResult RowKernelBuilder::begin(const std::string &entry) {
   if (failed(kernel))
     return failure();
   workspaces = backward.addOwnViews(*kernel);
-  Value row = arith::MulIOp::create(builder, loc, getBlockId(gpu::Dimension::x),
-                                    constant(nest.getTileM()));
+  Value row = getBlockId(gpu::Dimension::x);
+  row = arith::MulIOp::create(builder, loc, row, constant(nest.getTileM()));
   at = {getBlockId(gpu::Dimension::z), getBlockId(gpu::Dimension::y), row};
   return success();
 }
@@ -105,16 +105,16 @@ Value RowKernelBuilder::readSum(Value row, Value column) {
     std::swap(row, column);
     columns = nest.getTileM();
   }
-  Value lane = arith::AddIOp::create(
-      builder, loc,
-      arith::MulIOp::create(builder, loc, remainder(row, 8), i32(4)),
-      divide(remainder(column, 8), 2));
+  Value lane = remainder(row, 8);
+  lane = arith::MulIOp::create(builder, loc, lane, i32(4));
+  lane = arith::AddIOp::create(builder, loc, lane,
+                               divide(remainder(column, 8), 2));
   std::pair<Value, int64_t> terms[] = {{divide(column, 8), 128},
                                        {lane, 4},
                                        {remainder(divide(row, 8), 2), 2},
                                        {remainder(column, 2), 1}};
-  Value offset =
-      arith::MulIOp::create(builder, loc, divide(row, 16), i32(16 * columns));
+  Value offset = divide(row, 16);
+  offset = arith::MulIOp::create(builder, loc, offset, i32(16 * columns));
   for (auto [value, factor] : terms)
     offset = arith::AddIOp::create(
         builder, loc, offset,
@@ -126,8 +126,9 @@ Value RowKernelBuilder::readSum(Value row, Value column) {
                                         value);
     return arith::ExtUIOp::create(builder, loc, builder.getI64Type(), value);
   };
-  Value sumRow = arith::AddIOp::create(builder, loc, toI64(at[kSequence]),
-                                       toI64(divide(offset, width)));
+  Value sumRow = toI64(at[kSequence]);
+  sumRow =
+      arith::AddIOp::create(builder, loc, sumRow, toI64(divide(offset, width)));
   Value indices[] = {toI64(at[kBatch]), toI64(at[kHead]), sumRow,
                      toI64(remainder(offset, width))};
   return tile::ExtractOp::create(builder, loc, builder.getF32Type(),

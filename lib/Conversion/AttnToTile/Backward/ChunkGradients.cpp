@@ -69,9 +69,10 @@ LogicalResult QueryGradientBuilder::build() {
     return failure();
   int64_t columns = chunks.getColumns(chunks.headDim);
   Value firstColumn;
-  if (chunks.getSlices(chunks.headDim) > 1)
-    firstColumn = compute<arith::MulIOp>(getBlockId(gpu::Dimension::y),
-                                         constant(columns));
+  if (chunks.getSlices(chunks.headDim) > 1) {
+    firstColumn = getBlockId(gpu::Dimension::y);
+    firstColumn = compute<arith::MulIOp>(firstColumn, constant(columns));
+  }
   BackwardStepOp step = nest.steps.front();
   values.map(step->getParentOfType<scf::ForOp>().getInductionVar(),
              keys->lower);
@@ -123,23 +124,22 @@ void KeyGradientBuilder::mapKeyTile() {
   groupTiles = compute<arith::MulIOp>(group, tilesPerHead);
   // As the plan counts: without rows a group has a tile, of none.
   Value counted = compute<arith::MaxUIOp>(groupTiles, constant(1));
-  Value number =
-      compute<arith::AddIOp>(compute<arith::DivUIOp>(firstTile, counted),
-                             getBlockId(gpu::Dimension::z));
+  Value number = compute<arith::DivUIOp>(firstTile, counted);
+  number = compute<arith::AddIOp>(number, getBlockId(gpu::Dimension::z));
   Value skipped = compute<arith::SubIOp>(
       firstTile, compute<arith::MulIOp>(number, counted));
   firstOfGroup = compute<arith::MaxSIOp>(skipped, constant(0));
   endOfGroup = compute<arith::MinSIOp>(
       compute<arith::AddIOp>(firstOfGroup, constant(chunks.chunkTiles)),
       groupTiles);
-  Value key = compute<arith::MulIOp>(getBlockId(gpu::Dimension::x),
-                                     constant(chunks.tileN));
+  Value key = getBlockId(gpu::Dimension::x);
+  key = compute<arith::MulIOp>(key, constant(chunks.tileN));
   values.map(attention.forall.getInductionVars(),
              SmallVector<Value>{compute<arith::DivUIOp>(number, keyHeads),
                                 compute<arith::RemUIOp>(number, keyHeads),
                                 key});
-  firstColumn = compute<arith::MulIOp>(getBlockId(gpu::Dimension::y),
-                                       constant(getColumns()));
+  firstColumn = getBlockId(gpu::Dimension::y);
+  firstColumn = compute<arith::MulIOp>(firstColumn, constant(getColumns()));
   sums = workspaces[isKey() ? small_cache::kKeySums : small_cache::kValueSums];
 }
 
@@ -162,9 +162,9 @@ FailureOr<Value> KeyGradientBuilder::isWritten(Value batch, Value head,
   if (failed(keys))
     return failure();
   Value key = getTileIndices().back();
-  return compute<arith::AndIOp>(
-      compare(arith::CmpIPredicate::sge, key, keys->lower),
-      compare(arith::CmpIPredicate::slt, key, keys->upper));
+  Value isBehind = compare(arith::CmpIPredicate::sge, key, keys->lower);
+  Value isBefore = compare(arith::CmpIPredicate::slt, key, keys->upper);
+  return compute<arith::AndIOp>(isBehind, isBefore);
 }
 
 /// sum + scores^T factor, if there is one.
@@ -193,8 +193,8 @@ LogicalResult KeyGradientBuilder::buildLoopBody(scf::ForOp loop) {
   builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> at = getTileIndices();
   Value count = loop.getInductionVar();
-  Value head = compute<arith::AddIOp>(compute<arith::MulIOp>(at[kHead], group),
-                                      compute<arith::DivUIOp>(count, divisor));
+  Value head = compute<arith::MulIOp>(at[kHead], group);
+  head = compute<arith::AddIOp>(head, compute<arith::DivUIOp>(count, divisor));
   Value tile = compute<arith::AddIOp>(compute<arith::RemUIOp>(count, divisor),
                                       firstVisited);
   Value row = compute<arith::MulIOp>(tile, constant(chunks.tileM));
@@ -271,14 +271,13 @@ LogicalResult KeyGradientBuilder::build() {
   if (failed(rows))
     return failure();
   firstVisited = compute<arith::DivUIOp>(rows->lower, constant(chunks.tileM));
-  visited = countTiles(
-      compute<arith::MaxSIOp>(compute<arith::SubIOp>(rows->upper, rows->lower),
-                              constant(0)),
-      chunks.tileM);
+  visited = compute<arith::SubIOp>(rows->upper, rows->lower);
+  visited = compute<arith::MaxSIOp>(visited, constant(0));
+  visited = countTiles(visited, chunks.tileM);
   divisor = compute<arith::MaxUIOp>(visited, constant(1));
   Value begin = countBefore(firstOfGroup), end = countBefore(endOfGroup);
-  auto loop =
-      scf::ForOp::create(builder, loc, begin, end, constant(1), buildInit());
+  Value one = constant(1);
+  auto loop = scf::ForOp::create(builder, loc, begin, end, one, buildInit());
   {
     OpBuilder::InsertionGuard inner(builder);
     if (failed(buildLoopBody(loop)))

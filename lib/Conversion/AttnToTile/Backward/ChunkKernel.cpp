@@ -34,8 +34,8 @@ void ChunkKernelBuilder::mapRowTile() {
   Value heads = tile::DimOp::create(builder, loc, query, kHead);
   Value tilesPerHead = countTiles(getRows(), chunks.tileM);
   Value tile = compute<arith::AddIOp>(firstTile, getReversedBlockId());
-  Value row = compute<arith::MulIOp>(
-      compute<arith::RemUIOp>(tile, tilesPerHead), constant(chunks.tileM));
+  Value row = compute<arith::RemUIOp>(tile, tilesPerHead);
+  row = compute<arith::MulIOp>(row, constant(chunks.tileM));
   Value head = compute<arith::DivUIOp>(tile, tilesPerHead);
   values.map(attention.forall.getInductionVars(),
              SmallVector<Value>{compute<arith::DivUIOp>(head, heads),

@@ -57,8 +57,8 @@ protected:
   }
   /// `n` in tiles of `tile`, rounded up.
   mlir::Value countTiles(mlir::Value n, int64_t tile) {
-    return compute<mlir::arith::DivUIOp>(
-        compute<mlir::arith::AddIOp>(n, constant(tile - 1)), constant(tile));
+    n = compute<mlir::arith::AddIOp>(n, constant(tile - 1));
+    return compute<mlir::arith::DivUIOp>(n, constant(tile));
   }
   mlir::Value getRows() {
     return tile::DimOp::create(

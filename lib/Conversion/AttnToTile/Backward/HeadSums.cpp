@@ -68,9 +68,9 @@ void attn::addHeadSumKernels(LaunchProgram &program, TiledBackward &backward,
   for (HeadSum &sum : backward.headSums) {
     StringRef gradient = program.getName(sum.op.getResult());
     sum.entry = (name + "_sum_" + gradient).str();
-    program.addKernel(
-        sum.entry, program.dim(gradient, kSequence).ceilDiv(kPrologueWarps),
-        program.dim(gradient, kHead), program.dim(gradient, kBatch));
+    Size ctas = program.dim(gradient, kSequence).ceilDiv(kPrologueWarps);
+    Size heads = program.dim(gradient, kHead);
+    program.addKernel(sum.entry, ctas, heads, program.dim(gradient, kBatch));
   }
 }
 
@@ -127,8 +127,8 @@ Value HeadSumBuilder::readEntry(Value head) {
 
 /// An entry that is no head counts as the last one.
 Value HeadSumBuilder::isSummed(Value head) {
-  Value last = create<arith::SubIOp>(
-      tile::DimOp::create(builder, loc, result, kHead), constant(1));
+  Value last = tile::DimOp::create(builder, loc, result, kHead);
+  last = create<arith::SubIOp>(last, constant(1));
   Value entry = create<arith::MinUIOp>(readEntry(head), last);
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, entry,
                                keyHead);
@@ -156,9 +156,10 @@ void HeadSumBuilder::buildRow() {
   Value zero =
       arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
   SmallVector<Value> zeros(columns.size(), zero);
-  auto loop = scf::ForOp::create(
-      builder, loc, constant(0),
-      tile::DimOp::create(builder, loc, source, kHead), constant(1), zeros);
+  Value first = constant(0);
+  Value heads = tile::DimOp::create(builder, loc, source, kHead);
+  auto loop =
+      scf::ForOp::create(builder, loc, first, heads, constant(1), zeros);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());

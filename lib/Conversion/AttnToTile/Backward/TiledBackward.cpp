@@ -183,9 +183,9 @@ static void addSumsView(LaunchProgram &program, BackwardStepOp step,
 /// The kernel before or behind a fused one that has a CTA for each row tile.
 static void addRowKernel(LaunchProgram &program, BackwardNest &nest,
                          const Twine &entry) {
-  program.addKernel(entry,
-                    program.dim("query", kSequence).ceilDiv(nest.getTileM()),
-                    program.dim("query", kHead), program.dim("query", kBatch));
+  Size tiles = program.dim("query", kSequence).ceilDiv(nest.getTileM());
+  Size heads = program.dim("query", kHead);
+  program.addKernel(entry, tiles, heads, program.dim("query", kBatch));
 }
 
 /// The kernel of a nest whose CTAs have a tile of rows or keys.
@@ -193,10 +193,9 @@ static void addNestKernel(LaunchProgram &program, BackwardNest &nest) {
   StringRef operand = nest.keysAreRows() ? "key" : "query";
   int64_t tile = nest.keysAreRows() ? nest.getTileN() : nest.getTileM();
   Size tiles = program.dim(operand, kSequence).ceilDiv(tile) * nest.getSlices();
-  program.addKernel(nest.entry, tiles,
-                    nest.keysAreRows() ? program.getKeyHeads()
-                                       : program.dim("query", kHead),
-                    program.dim("query", kBatch));
+  Size heads =
+      nest.keysAreRows() ? program.getKeyHeads() : program.dim("query", kHead);
+  program.addKernel(nest.entry, tiles, heads, program.dim("query", kBatch));
 }
 
 void TiledBackward::buildProgram(OpBuilder &builder, StringRef name) {

@@ -126,8 +126,8 @@ void CombineKernelBuilder::findSequence(RaggedOp query) {
     builder.setInsertionPointToStart(guarded.thenBlock());
   };
   guardBy(arith::CmpIPredicate::slt, row[kBatch], batches);
-  Value first =
-      create<arith::MaxSIOp>(readOffset(offsets, row[kBatch]), constant(0));
+  Value first = readOffset(offsets, row[kBatch]);
+  first = create<arith::MaxSIOp>(first, constant(0));
   // The first one may begin behind the row.
   row[kSequence] = create<arith::SubIOp>(packedRow, first);
   guardBy(arith::CmpIPredicate::ult, row[kSequence], room);
@@ -170,7 +170,8 @@ Value CombineKernelBuilder::getMax() {
   Value maxima = parts.get(RowRole::Maximum);
   if (!maxima)
     return Value();
-  auto loop = scf::ForOp::create(builder, loc, constant(0), splits, constant(1),
+  Value first = constant(0), step = constant(1);
+  auto loop = scf::ForOp::create(builder, loc, first, splits, step,
                                  ValueRange(fragments.constant(kMinusInf)));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
@@ -185,8 +186,9 @@ Value CombineKernelBuilder::getWeight(Value part, Value max) {
   if (!max)
     return Value();
   Value own = readPart(parts.get(RowRole::Maximum), part);
-  Value weight = fragments.exp2(fragments.mul(
-      fragments.sub(own, max), fragments.constant(units.exponent)));
+  Value exponent = fragments.sub(own, max);
+  exponent = fragments.mul(exponent, fragments.constant(units.exponent));
+  Value weight = fragments.exp2(exponent);
   // -inf - -inf would be NaN.
   return fragments.selectEqual(own, kMinusInf, fragments.constant(0), weight);
 }
@@ -211,8 +213,8 @@ void CombineKernelBuilder::takePart(Value part, Value max,
   }
   int64_t columns = AttentionDims::get(attention.first).valueDim;
   for (auto [i, total] : llvm::enumerate(totals)) {
-    Value column =
-        create<arith::MinUIOp>(getColumn(i * kLanes), constant(columns - 1));
+    Value column = getColumn(i * kLanes);
+    column = create<arith::MinUIOp>(column, constant(columns - 1));
     add(total, readPart(parts.getAcc(), part, column));
   }
 }
@@ -227,7 +229,8 @@ SmallVector<Value> CombineKernelBuilder::takeParts(Value max) {
       llvm::divideCeil(AttentionDims::get(attention.first).valueDim, kLanes);
   bool hasSum = static_cast<bool>(parts.get(RowRole::Sum));
   SmallVector<Value> zeros(slices + hasSum, fragments.constant(0));
-  auto loop = scf::ForOp::create(builder, loc, constant(0), splits,
+  Value first = constant(0);
+  auto loop = scf::ForOp::create(builder, loc, first, splits,
                                  constant(unrolled), zeros);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());

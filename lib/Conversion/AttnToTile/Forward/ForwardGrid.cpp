@@ -58,8 +58,8 @@ FailureOr<Value> ForwardKernelBuilder::takeSplit(Value number) {
 LogicalResult ForwardKernelBuilder::mapOrderedGrid(TileOrder order) {
   Location loc = attention.prologue[order.prologue].op->getLoc();
   auto divide = [&](Value a, Value b) {
-    return std::pair<Value, Value>(arith::DivUIOp::create(builder, loc, a, b),
-                                   arith::RemUIOp::create(builder, loc, a, b));
+    return std::pair<Value, Value>{arith::DivUIOp::create(builder, loc, a, b),
+                                   arith::RemUIOp::create(builder, loc, a, b)};
   };
   Value slices = constant(attention.getDvSlices());
   auto [place, slice] = divide(getBlockId(gpu::Dimension::x), slices);
@@ -186,7 +186,8 @@ void ForwardKernelBuilder::takePartials(Value packed, Value first, Value rows) {
 std::pair<Value, Value> ForwardKernelBuilder::getSequence(Value offsets,
                                                           Value all) {
   Value batch = values.lookup(attention.forall.getInductionVar(kLoopB));
-  Value first = create<arith::MaxSIOp>(readOffset(offsets, batch), constant(0));
+  Value first = readOffset(offsets, batch);
+  first = create<arith::MaxSIOp>(first, constant(0));
   Value end = readOffset(offsets, create<arith::AddIOp>(batch, constant(1)));
   return {first,
           create<arith::SubIOp>(create<arith::MinSIOp>(end, all), first)};
@@ -272,10 +273,11 @@ LogicalResult ForwardKernelBuilder::mapPersistentGrid() {
   builder.setInsertionPointToStart(loop.getBody());
   Value head =
       arith::DivUIOp::create(builder, loc, loop.getInductionVar(), rowTiles);
-  mapTile(
-      arith::RemUIOp::create(builder, loc, loop.getInductionVar(), rowTiles),
-      arith::RemUIOp::create(builder, loc, head, counts[1]),
-      arith::DivUIOp::create(builder, loc, head, counts[1]));
+  Value tile =
+      arith::RemUIOp::create(builder, loc, loop.getInductionVar(), rowTiles);
+  Value headOfBatch = arith::RemUIOp::create(builder, loc, head, counts[1]);
+  mapTile(tile, headOfBatch,
+          arith::DivUIOp::create(builder, loc, head, counts[1]));
   return success();
 }
 
@@ -312,8 +314,8 @@ LogicalResult ForwardKernelBuilder::mapPlannedGrid() {
       takeSplit(read(create<arith::AddIOp>(item, constant(1))));
   if (failed(batch))
     return failure();
-  mapTile(create<arith::RemUIOp>(tile, rowTiles),
-          create<arith::DivUIOp>(tile, rowTiles), *batch);
+  Value tileOfHead = create<arith::RemUIOp>(tile, rowTiles);
+  mapTile(tileOfHead, create<arith::DivUIOp>(tile, rowTiles), *batch);
   return success();
 }
 

@@ -125,8 +125,9 @@ static Value buildRises(Fragments &fragments, Value before, Value after,
                         double threshold) {
   Value rises =
       fragments.map(before.getType(), {before, after}, [&](ValueRange args) {
-        return fragments.selectGreater(fragments.sub(args[1], args[0]),
-                                       threshold, fragments.constant(1.0),
+        Value rise = fragments.sub(args[1], args[0]);
+        Value one = fragments.constant(1.0);
+        return fragments.selectGreater(rise, threshold, one,
                                        fragments.constant(0.0));
       });
   return fragments.any(rises);
@@ -166,8 +167,9 @@ Value ScoreTile::emitShift(Value max) {
 /// Exactly 1 where the maximum stays.
 Value ScoreTile::emitDecay(Value before, Value max) {
   return fragments.map(before.getType(), {before, max}, [&](ValueRange args) {
-    return fragments.exp2(fragments.mul(fragments.sub(args[0], args[1]),
-                                        fragments.constant(units.exponent)));
+    Value exponent = fragments.sub(args[0], args[1]);
+    return fragments.exp2(
+        fragments.mul(exponent, fragments.constant(units.exponent)));
   });
 }
 
@@ -325,8 +327,8 @@ static Value toFloat(OpBuilder &builder, Location loc, Value sums,
         Value shift =
             arith::ConstantIntOp::create(builder, loc, kShiftBits, 32);
         Value bits = arith::AddIOp::create(builder, loc, args[0], shift);
-        return fragments.sub(arith::BitcastOp::create(builder, loc, f32, bits),
-                             fragments.constant(kShift));
+        Value shifted = arith::BitcastOp::create(builder, loc, f32, bits);
+        return fragments.sub(shifted, fragments.constant(kShift));
       });
 }
 

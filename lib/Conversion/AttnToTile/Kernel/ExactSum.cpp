@@ -54,21 +54,21 @@ void ExactSum::add(Value addend, ValueRange indices) {
   };
   Value bits =
       arith::BitcastOp::create(builder, loc, builder.getI32Type(), addend);
-  Value exponent = arith::AndIOp::create(
-      builder, loc, arith::ShRUIOp::create(builder, loc, bits, i32(23)),
-      i32(255));
+  Value exponent = arith::ShRUIOp::create(builder, loc, bits, i32(23));
+  exponent = arith::AndIOp::create(builder, loc, exponent, i32(255));
   Value isSubnormal = isEqual(exponent, 0),
         isNotFinite = isEqual(exponent, 255);
   Value digits = arith::AndIOp::create(builder, loc, bits, i32(0x7fffff));
   digits = select(isSubnormal, digits,
                   arith::OrIOp::create(builder, loc, digits, i32(0x800000)));
   // Where the digits begin, in bits above 2^-149.
-  Value position =
-      select(isSubnormal, i32(0),
-             arith::SubIOp::create(builder, loc, exponent, i32(1)));
+  Value position = i32(0);
+  position = select(isSubnormal, position,
+                    arith::SubIOp::create(builder, loc, exponent, i32(1)));
   Value word = arith::DivUIOp::create(builder, loc, position, i32(kBits));
   Value shift = arith::RemUIOp::create(builder, loc, position, i32(kBits));
-  Value wide = arith::ShLIOp::create(builder, loc, toI64(digits), toI64(shift));
+  Value wide = toI64(digits);
+  wide = arith::ShLIOp::create(builder, loc, wide, toI64(shift));
   Value low = arith::AndIOp::create(builder, loc, wide, i64((1 << kBits) - 1));
   Value high = arith::ShRUIOp::create(builder, loc, wide, i64(kBits));
   Value isNegative = arith::CmpIOp::create(
@@ -77,8 +77,10 @@ void ExactSum::add(Value addend, ValueRange indices) {
     return select(isNegative,
                   arith::SubIOp::create(builder, loc, i64(0), value), value);
   };
-  low = select(isNotFinite, i64(1), withSign(low));
-  high = select(isNotFinite, i64(0), withSign(high));
+  Value one = i64(1);
+  low = select(isNotFinite, one, withSign(low));
+  Value zero = i64(0);
+  high = select(isNotFinite, zero, withSign(high));
   word = select(isNotFinite, i32(kNotFinite), word);
   addToWord(low, indices, toI64(word));
   Value hasHigh = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
@@ -109,8 +111,9 @@ Value ExactSum::get(ValueRange indices) {
     Value part = arith::MulFOp::create(builder, loc, count, constant(unit));
     sum = arith::AddFOp::create(builder, loc, sum, part);
   }
+  Value notFinite = read(kNotFinite);
   Value isFinite = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                         read(kNotFinite), i64(0));
+                                         notFinite, i64(0));
   return arith::SelectOp::create(
       builder, loc, isFinite, sum,
       constant(std::numeric_limits<double>::quiet_NaN()));

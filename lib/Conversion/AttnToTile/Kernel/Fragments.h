@@ -169,7 +169,8 @@ public:
   Value anyLarger(Value fragment, double limit) {
     return any(map(fragment.getType(), fragment, [&](mlir::ValueRange args) {
       Value size = mlir::math::AbsFOp::create(builder, loc, args[0]);
-      return selectGreater(size, limit, constant(1.0), constant(0.0));
+      Value one = constant(1.0);
+      return selectGreater(size, limit, one, constant(0.0));
     }));
   }
 

@@ -252,9 +252,9 @@ FailureOr<PlannedSplits> KernelScope::getPlannedSplits(Value batch) {
   auto compare = [&](arith::CmpIPredicate predicate, Value value) -> Value {
     return arith::CmpIOp::create(builder, loc, predicate, value, constant(0));
   };
+  planned.hasRest = compare(arith::CmpIPredicate::ne, planned.rest);
   planned.hasRest = arith::OrIOp::create(
-      builder, loc, compare(arith::CmpIPredicate::ne, planned.rest),
-      compare(arith::CmpIPredicate::eq, keys));
+      builder, loc, planned.hasRest, compare(arith::CmpIPredicate::eq, keys));
   return planned;
 }
 

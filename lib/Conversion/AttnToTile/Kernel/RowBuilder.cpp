@@ -155,7 +155,8 @@ void RowBuilder::store(Row &row, llvm::function_ref<void(Value, Value)> write) {
       if (isThere)
         builder.setInsertionPointToStart(
             scf::IfOp::create(builder, loc, isThere).thenBlock());
-      write(getColumn(some.first, some.stride, member), round(value));
+      Value column = getColumn(some.first, some.stride, member);
+      write(column, round(value));
     }
 }
 
@@ -209,8 +210,8 @@ void RowBuilder::turn(Row &row, RotaryOp op) {
       return {own, isShared ? own : readAt(layout.tableSecond)};
     };
     Value &x = row.registers[first][i], &y = row.registers[second][i];
-    std::tie(x, y) = turnPair(builder, loc, x, y, readPair(op.getCos()),
-                              readPair(op.getSin()), op.getTransposed());
+    auto cos = readPair(op.getCos()), sin = readPair(op.getSin());
+    std::tie(x, y) = turnPair(builder, loc, x, y, cos, sin, op.getTransposed());
   }
 }
 

@@ -193,8 +193,8 @@ LogicalResult AppendKernelBuilder::build(StringRef name) {
   // The last CTA may have more warps than there are rows.
   onlyIf(isBelow(warp.number, count), [&] {
     findRow(warp.number);
-    Value capacity = create<arith::MulIOp>(toI64(getSize(pool, kBatch)),
-                                           toI64(getSize(pool, kSequence)));
+    Value capacity = toI64(getSize(pool, kBatch));
+    capacity = create<arith::MulIOp>(capacity, toI64(getSize(pool, kSequence)));
     // As a number without a sign, -1 is not below it.
     onlyIf(isBelow(slot, capacity), [&] {
       findPlace();

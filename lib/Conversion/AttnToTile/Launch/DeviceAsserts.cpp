@@ -56,13 +56,15 @@ LogicalResult AssertKernelBuilder::check(Value outer, ValueRange sizes) {
     if (!hasFailed)
       cf::AssertOp::create(builder, loc, *holds, op.getMessage());
   };
-  if (sizes.empty())
+  if (sizes.empty()) {
     checkPoint();
-  else
-    forEach(constant(0), sizes.back(), constant(1), [&](Value last) {
+  } else {
+    Value first = constant(0);
+    forEach(first, sizes.back(), constant(1), [&](Value last) {
       point.back() = last;
       checkPoint();
     });
+  }
   return failure(hasFailed);
 }
 
@@ -72,10 +74,10 @@ LogicalResult AssertKernelBuilder::build(StringRef name) {
   if (failed(kernel) || failed(materializeOutside(op)))
     return failure();
   constexpr int64_t kThreads = 32 * kPrologueWarps;
-  Value first = arith::AddIOp::create(
-      builder, loc,
-      arith::MulIOp::create(builder, loc, getBlockId(gpu::Dimension::x),
-                            constant(kThreads)),
+  Value first = getBlockId(gpu::Dimension::x);
+  first = arith::MulIOp::create(builder, loc, first, constant(kThreads));
+  first = arith::AddIOp::create(
+      builder, loc, first,
       gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
   SmallVector<Value> sizes;
   for (Value size : op.getSizes()) {

@@ -92,18 +92,21 @@ LaunchProgram::LaunchProgram(OpBuilder &outside, const ProgramHeader &header)
                   "expected the number of query heads to be a multiple of the "
                   "number of key heads");
   for (const KernelOperand &operand : known)
-    if (operand.isMapped && !operand.isOutput)
-      addConstraint((dim("query", kHead).min(1) - dim(operand.name, kHead))
-                        .max(constant(0)),
+    if (operand.isMapped && !operand.isOutput) {
+      Size needed = dim("query", kHead).min(1);
+      addConstraint((needed - dim(operand.name, kHead)).max(constant(0)),
                     "expected at least one head of " + operand.name +
                         ", of which a map selects");
+    }
   for (auto [name, other] :
        {std::pair("key", "value"), std::pair("value", "key")})
-    if (hasOperand(name) && isMapped(other) && !isMapped(name))
-      addConstraint(dim("query", kHead) - dim(name, kHead),
+    if (hasOperand(name) && isMapped(other) && !isMapped(name)) {
+      Size heads = dim("query", kHead);
+      addConstraint(heads - dim(name, kHead),
                     ("expected a head of " + Twine(name) +
                      " for each query head, as a map selects them of " + other)
                         .str());
+    }
   addOffsetConstraints();
   addReadConstraints(function);
 }
@@ -207,21 +210,26 @@ const KernelOperand *LaunchProgram::getRagged(StringRef name) const {
 /// sequences behind each other.
 void LaunchProgram::addOffsetConstraints() {
   for (StringRef name : {"key_table_offsets", "value_table_offsets"})
-    if (hasOperand(name))
-      addConstraint(dim("query", kBatch) + constant(1) - dim(name, 0),
+    if (hasOperand(name)) {
+      Size batches = dim("query", kBatch);
+      Size offsets = batches + constant(1);
+      addConstraint(offsets - dim(name, 0),
                     ("expected " + name +
                      " to have an offset for each batch, and the end of the "
                      "last")
                         .str());
+    }
   if (!getRagged("query"))
     return;
   for (StringRef name : {"key_lengths", "key_table", "value_table"})
-    if (hasOperand(name) && !hasOperand((name + "_offsets").str()))
-      addConstraint(dim("query", kBatch) - dim(name, 0),
+    if (hasOperand(name) && !hasOperand((name + "_offsets").str())) {
+      Size batches = dim("query", kBatch);
+      addConstraint(batches - dim(name, 0),
                     ("expected query_offsets to have an offset for each batch "
                      "of " +
                      name + ", and the end of the last")
                         .str());
+    }
 }
 
 bool LaunchProgram::isMapped(StringRef name) const {
@@ -248,8 +256,10 @@ Size LaunchProgram::dim(StringRef operand, int64_t dim) {
            page;
   }
   if (const KernelOperand *ragged = getRagged(operand)) {
-    if (dim == kBatch)
-      return this->dim(getName(ragged->offsets), 0) - constant(1);
+    if (dim == kBatch) {
+      Size offsets = this->dim(getName(ragged->offsets), 0);
+      return offsets - constant(1);
+    }
     int64_t size = cast<ShapedType>(ragged->batches.getType()).getDimSize(dim);
     if (!ShapedType::isDynamic(size))
       return constant(size);
@@ -354,8 +364,8 @@ void LaunchProgram::addWorkspace(WorkspaceView view, ArrayRef<Size> sizes) {
     elements = elements * size;
   }
   int64_t bytes = view.type.getElementType().getIntOrFloatBitWidth() / 8;
-  addWorkspace(view, elements * bytes, constant(0), sizes,
-               ArrayRef(strides).drop_back());
+  Size total = elements * bytes;
+  addWorkspace(view, total, constant(0), sizes, ArrayRef(strides).drop_back());
 }
 
 void LaunchProgram::addWorkspace(WorkspaceView view, Size bytes, Size offset,
@@ -393,7 +403,8 @@ void LaunchProgram::addKernel(const Twine &entry, Size x, Size y, Size z) {
 }
 
 void LaunchProgram::addKernel(const Twine &entry, Size x) {
-  addKernel(entry, x, constant(1), constant(1));
+  Size one = constant(1);
+  addKernel(entry, x, one, constant(1));
 }
 
 void LaunchProgram::endPrologue() {

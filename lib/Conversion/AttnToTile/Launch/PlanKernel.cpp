@@ -79,9 +79,9 @@ SmallVector<Value> PlanKernelBuilder::takeBatch(Value other,
 /// Finds the totals, each lane those of every 32nd batch.
 void PlanKernelBuilder::countOthers() {
   Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
-  auto loop =
-      scf::ForOp::create(builder, loc, constant(0), batches, constant(kLanes),
-                         SmallVector<Value>(kNumTotals, zero));
+  Value lower = constant(0);
+  auto loop = scf::ForOp::create(builder, loc, lower, batches, constant(kLanes),
+                                 SmallVector<Value>(kNumTotals, zero));
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -99,7 +99,8 @@ void PlanKernelBuilder::countOthers() {
 
 /// Writes entry `place` of the list.
 void PlanKernelBuilder::write(Value place, Value number) {
-  tile::InsertOp::create(builder, loc, toI32(number), worklist,
+  Value entry = toI32(number);
+  tile::InsertOp::create(builder, loc, entry, worklist,
                          ValueRange{toI64(place)});
 }
 
@@ -115,17 +116,18 @@ void PlanKernelBuilder::writeOwn(Value splits) {
     builder.setInsertionPointToStart(loop.getBody());
     Value split = loop.getInductionVar();
     Value place = create<arith::AddIOp>(totals[kWholeBefore], split);
-    write(create<arith::AddIOp>(place, one),
-          create<arith::AddIOp>(first, split));
+    place = create<arith::AddIOp>(place, one);
+    write(place, create<arith::AddIOp>(first, split));
   }
   Value isFirst = isBelow(lane, one);
   onlyIf(create<arith::AndIOp>(isFirst, own.hasRest), [&] {
     Value place = create<arith::AddIOp>(totals[kWhole], totals[kRestsBefore]);
-    write(create<arith::AddIOp>(place, one),
-          create<arith::AddIOp>(first, own.whole));
+    place = create<arith::AddIOp>(place, one);
+    write(place, create<arith::AddIOp>(first, own.whole));
   });
   onlyIf(create<arith::AndIOp>(isFirst, isBelow(batch, one)), [&] {
-    write(constant(0), create<arith::AddIOp>(totals[kWhole], totals[kRests]));
+    Value place = constant(0);
+    write(place, create<arith::AddIOp>(totals[kWhole], totals[kRests]));
   });
 }
 

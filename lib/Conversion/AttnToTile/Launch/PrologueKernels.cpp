@@ -70,8 +70,8 @@ private:
     return arith::SelectOp::create(builder, loc, condition, a, b);
   }
   Value ceilDiv(Value a, int64_t b) {
-    return arith::DivUIOp::create(builder, loc, add(a, constant(b - 1)),
-                                  constant(b));
+    a = add(a, constant(b - 1));
+    return arith::DivUIOp::create(builder, loc, a, constant(b));
   }
   Value i32(int64_t value) {
     return arith::ConstantIntOp::create(builder, loc, value, 32);
@@ -277,14 +277,14 @@ void PrologueBuilder::buildList(ValueRange at, int64_t kind, Value numBlocks,
   auto countBits = [&](Value bits) -> Value {
     return math::CtPopOp::create(builder, loc, bits);
   };
-  SmallVector<Value> counted = loop(
-      constant(0), blocks, kLanes, i32(0), [&](Value first, ValueRange state) {
+  Value begin = constant(0);
+  SmallVector<Value> counted =
+      loop(begin, blocks, kLanes, i32(0), [&](Value first, ValueRange state) {
         Value block = add(first, lane);
         SmallVector<Value> place(at);
         place.push_back(min(block, last));
-        Value isKind = compare(
-            Predicate::eq, extract(prologueViews[number][kBlockStates], place),
-            i32(kind));
+        Value found = extract(prologueViews[number][kBlockStates], place);
+        Value isKind = compare(Predicate::eq, found, i32(kind));
         Value exists = compare(Predicate::ult, block, blocks);
         Value isListed = arith::AndIOp::create(builder, loc, isKind, exists);
         Value bits = reduce(Reduction::OR, select(isListed, bit, i32(0)));
@@ -403,8 +403,10 @@ Value PrologueBuilder::countKeys(Operation *op, Value batch, Value tile) {
   ArrayRef<Value> views = prologueViews[number];
   Value zero = constant(0), at[] = {batch, zero, tile};
   auto bounds = dyn_cast<KeyBoundsOp>(op);
-  if (!bounds)
-    return add(extract(views[0], at), extract(views[2], at));
+  if (!bounds) {
+    Value full = extract(views[0], at);
+    return add(full, extract(views[2], at));
+  }
   Value keys = i32(0);
   for (size_t band = 0; band < bounds.getBounds().size() / 2; ++band) {
     auto bound = [&](int64_t i) {
@@ -439,20 +441,23 @@ LogicalResult PrologueBuilder::buildTileOrder(Operation *op,
   onlyIf(compare(Predicate::ult, warp, tiles), [&] {
     Value keys = count(warp);
     Value last = arith::SubIOp::create(builder, loc, tiles, constant(1));
-    SmallVector<Value> before = loop(
-        constant(0), tiles, kLanes, i32(0),
-        [&](Value first, ValueRange state) -> SmallVector<Value> {
-          Value other = add(first, lane);
-          Value more = count(min(other, last));
-          Value isLater = compare(Predicate::ugt, other, warp);
-          Value isBefore = arith::OrIOp::create(
-              builder, loc, compare(Predicate::sgt, more, keys),
-              arith::AndIOp::create(
-                  builder, loc, compare(Predicate::eq, more, keys), isLater));
-          Value exists = compare(Predicate::ult, other, tiles);
-          Value counts = arith::AndIOp::create(builder, loc, isBefore, exists);
-          return {add(state[0], toI32(counts))};
-        });
+    Value begin = constant(0);
+    SmallVector<Value> before =
+        loop(begin, tiles, kLanes, i32(0),
+             [&](Value first, ValueRange state) -> SmallVector<Value> {
+               Value other = add(first, lane);
+               Value more = count(min(other, last));
+               Value isLater = compare(Predicate::ugt, other, warp);
+               Value hasMore = compare(Predicate::sgt, more, keys);
+               Value hasSame = compare(Predicate::eq, more, keys);
+               Value isBefore = arith::OrIOp::create(
+                   builder, loc, hasMore,
+                   arith::AndIOp::create(builder, loc, hasSame, isLater));
+               Value exists = compare(Predicate::ult, other, tiles);
+               Value counts =
+                   arith::AndIOp::create(builder, loc, isBefore, exists);
+               return {add(state[0], toI32(counts))};
+             });
     Value place = reduce(Reduction::ADD, before[0]);
     onlyIf(compare(Predicate::eq, lane, constant(0)), [&] {
       Value at = arith::IndexCastOp::create(builder, loc,

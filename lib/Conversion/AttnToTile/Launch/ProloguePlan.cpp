@@ -46,7 +46,8 @@ static void addBlockMask(LaunchProgram &program, const PrologueOp &prologue,
   for (const WorkspaceView &view :
        ArrayRef(prologue.views).drop_back(prologue.ordersTiles))
     program.addWorkspace(view, ArrayRef(all).take_front(view.type.getRank()));
-  program.addKernel(named("_block_states"), perWarp(blocks), sizes.rowTiles,
+  Size ctas = perWarp(blocks);
+  program.addKernel(named("_block_states"), ctas, sizes.rowTiles,
                     sizes.batches * sizes.heads);
   program.addKernel(named("_block_lists"), perWarp(sizes.rowTiles), sizes.heads,
                     sizes.batches);
@@ -75,7 +76,8 @@ static void addPoolConstraints(LaunchProgram &program, AppendOp op,
   Value first = op.getPools().front();
   for (Value pool : op.getDpsInits().drop_front())
     for (unsigned dim : {kBatch, kHead, kSequence}) {
-      Size missing = getSize(first, dim) - getSize(pool, dim);
+      Size wanted = getSize(first, dim);
+      Size missing = wanted - getSize(pool, dim);
       if (missing.getConstant() != 0)
         program.addConstraint(missing,
                               ("expected dimension " + Twine(dim) + " of " +
@@ -100,10 +102,12 @@ static void addPositionConstraints(LaunchProgram &program, RotaryOp op,
   program.addConstraint(
       rows - program.dim(name, positions.getRank() - 1),
       ("expected " + name + " to have one for each row of " + source).str());
-  if (positions.getRank() == 2 && positions.getDimSize(0) != 1)
+  if (positions.getRank() == 2 && positions.getDimSize(0) != 1) {
+    Size batches = program.dim(source, kBatch);
     program.addConstraint(
-        program.dim(source, kBatch) - program.dim(name, 0),
+        batches - program.dim(name, 0),
         ("expected " + name + " of each batch of " + source).str());
+  }
 }
 
 /// rotary_c3, where the verifier could not check it.

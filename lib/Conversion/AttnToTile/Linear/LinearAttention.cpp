@@ -115,14 +115,16 @@ static void buildProgram(OpBuilder &builder, const LinearKernels &kernels,
     program.addConstraint(rows - program.dim("key", kSequence),
                           "expected as many keys as queries");
     // linear_attention_c7
-    if (op.getStates())
-      program.addConstraint(program.dim("states", 2) -
-                                rows.ceilDiv(kStateStride),
+    if (op.getStates()) {
+      Size states = program.dim("states", 2);
+      program.addConstraint(states - rows.ceilDiv(kStateStride),
                             "expected states of every 64 positions");
+    }
     if (kernels.workspace) {
       program.addWorkspace(*kernels.workspace,
                            {batches, heads, rows.alignTo(kernels.getChunk())});
-      Size chunks = batches * heads * rows.ceilDiv(kernels.getChunk());
+      Size chunks = batches * heads;
+      chunks = chunks * rows.ceilDiv(kernels.getChunk());
       program.addKernel(getFirstName(kernels, name),
                         chunks.ceilDiv(kDecayWarps));
     }

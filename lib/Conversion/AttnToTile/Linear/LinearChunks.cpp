@@ -170,9 +170,8 @@ void ChunkKernelBuilder::build(StringRef name) {
   Value rows = dim(op.getQuery(), kSequence), last;
   if (op.getReverse()) {
     Value chunk = constant(kernels.getChunk());
-    Value before = arith::SubIOp::create(
-        builder, loc, arith::CeilDivUIOp::create(builder, loc, rows, chunk),
-        constant(1));
+    Value before = arith::CeilDivUIOp::create(builder, loc, rows, chunk);
+    before = arith::SubIOp::create(builder, loc, before, constant(1));
     last = arith::MulIOp::create(builder, loc, before, chunk);
   }
   ValueRange ends = loop(

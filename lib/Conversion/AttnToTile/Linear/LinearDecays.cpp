@@ -93,9 +93,9 @@ Value DecayKernelBuilder::readLog(ValueRange head, Value position, Value rows) {
 void DecayKernelBuilder::sumUp(ValueRange head, Value first, Value rows) {
   int64_t own = kernels.getChunk() / kLanes;
   SmallVector<Value> zeros(own + 1, fragments.constant(0));
+  Value lower = constant(0), upper = constant(kernels.getChunk());
   auto loop =
-      scf::ForOp::create(builder, loc, constant(0),
-                         constant(kernels.getChunk()), constant(1), zeros);
+      scf::ForOp::create(builder, loc, lower, upper, constant(1), zeros);
   auto getPosition = [&](int64_t i) {
     return create<arith::AddIOp>(lane, constant(i * kLanes));
   };
@@ -142,8 +142,8 @@ void DecayKernelBuilder::build(StringRef name) {
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(exists.thenBlock());
     Value head = create<arith::DivUIOp>(number, chunks);
-    Value first = create<arith::MulIOp>(create<arith::RemUIOp>(number, chunks),
-                                        constant(kernels.getChunk()));
+    Value first = create<arith::RemUIOp>(number, chunks);
+    first = create<arith::MulIOp>(first, constant(kernels.getChunk()));
     sumUp({create<arith::DivUIOp>(head, heads),
            create<arith::RemUIOp>(head, heads)},
           first, rows);

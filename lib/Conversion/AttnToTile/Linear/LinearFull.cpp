@@ -31,9 +31,9 @@ public:
 void FullKernelBuilder::buildState(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   beginKernel(name);
+  Value keys = dim(op.getKey(), kSequence);
   ValueRange ends = loop(
-      dim(op.getKey(), kSequence), ValueRange(buildFirstState()),
-      [&](Value row, ValueRange state) {
+      keys, ValueRange(buildFirstState()), [&](Value row, ValueRange state) {
         Value key = loadKey(row), value = loadValue(row);
         return SmallVector<Value>{multiply(transposeKey(key), value,
                                            /*transposeB=*/false, state[0])};
@@ -52,7 +52,8 @@ void FullKernelBuilder::buildRows(StringRef name) {
       loadTile(builder, loc, workspace, atColumn({batch, head, constant(0)}),
                kernels.stateRows, kernels.getColumns());
   loop(dim(op.getQuery(), kSequence), {}, [&](Value row, ValueRange) {
-    storeOutput(multiply(loadQuery(row), state, /*transposeB=*/false,
+    Value query = loadQuery(row);
+    storeOutput(multiply(query, state, /*transposeB=*/false,
                          createZeros(kernels.getChunk())),
                 row);
     return SmallVector<Value>();

@@ -29,12 +29,15 @@ void LinearScope::mapGrid() {
   };
   batch = block(gpu::Dimension::z);
   head = block(gpu::Dimension::y);
-  Value group = arith::DivUIOp::create(builder, loc, dim(op.getQuery(), kHead),
-                                       dim(op.getKey(), kHead));
+  Value heads = dim(op.getQuery(), kHead);
+  Value group =
+      arith::DivUIOp::create(builder, loc, heads, dim(op.getKey(), kHead));
   keyHead = arith::DivUIOp::create(builder, loc, head, group);
-  if (kernels.getSlices() > 1)
-    firstColumn = arith::MulIOp::create(builder, loc, block(gpu::Dimension::x),
+  if (kernels.getSlices() > 1) {
+    firstColumn = block(gpu::Dimension::x);
+    firstColumn = arith::MulIOp::create(builder, loc, firstColumn,
                                         constant(kernels.getColumns()));
+  }
 }
 
 Value LinearScope::constant(int64_t value) {
@@ -72,7 +75,8 @@ SmallVector<Value> LinearScope::atColumn(SmallVector<Value> indices) const {
 ValueRange LinearScope::loop(
     Value count, ValueRange state,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  auto made = scf::ForOp::create(builder, loc, constant(0), count,
+  Value lower = constant(0);
+  auto made = scf::ForOp::create(builder, loc, lower, count,
                                  constant(kernels.getChunk()), state);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(made.getBody());
@@ -131,8 +135,9 @@ Value LinearScope::readState(Value row, Value column) {
         builder, loc, column,
         arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
                                    firstColumn));
-  Value exists = arith::AndIOp::create(builder, loc, isBelow(row, dims.headDim),
-                                       isBelow(column, dims.valueDim));
+  Value exists = isBelow(row, dims.headDim);
+  exists = arith::AndIOp::create(builder, loc, exists,
+                                 isBelow(column, dims.valueDim));
   auto choice = scf::IfOp::create(builder, loc, builder.getF32Type(), exists,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);

@@ -212,15 +212,15 @@ Value SmallCacheScoreBuilder::buildVisits() {
 /// Q K^T of the tile; nothing is read if it is not visible.
 FailureOr<Value> SmallCacheScoreBuilder::buildProduct(Value isVisible) {
   int64_t tileD = schedule.getTileD();
-  Value end = arith::SelectOp::create(builder, loc, isVisible,
-                                      constant(attention.getPaddedHeadDim()),
-                                      constant(0));
+  Value end = constant(attention.getPaddedHeadDim());
+  end = arith::SelectOp::create(builder, loc, isVisible, end, constant(0));
   Value zero = createFill(
       builder, loc,
       getAccumulatorType(builder, schedule.getTileM(), schedule.getTileN()),
       0.0f);
+  Value begin = constant(0);
   auto loop =
-      scf::ForOp::create(builder, loc, constant(0), end, constant(tileD), zero);
+      scf::ForOp::create(builder, loc, begin, end, constant(tileD), zero);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   OnlineAttentionOp step = attention.first;
@@ -368,8 +368,8 @@ FailureOr<OutputState> OutputKernelBuilder::buildKeyLoop() {
       builder, attention.first, schedule.getTileM(), attention.getTileDv());
   Value begin = values.lookup(keyLoops.front().getLowerBound());
   Value end = values.lookup(keyLoops.back().getUpperBound());
-  end = arith::MulIOp::create(builder, loc, countKeyTiles(end),
-                              constant(schedule.getTileN()));
+  end = countKeyTiles(end);
+  end = arith::MulIOp::create(builder, loc, end, constant(schedule.getTileN()));
   end = arith::MinSIOp::create(builder, loc, end, getKeys());
   auto loop = scf::ForOp::create(builder, loc, begin, end, constant(slice),
                                  toValues(init));
@@ -414,10 +414,11 @@ LogicalResult OutputKernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   if (failed(begin(name)))
     return failure();
-  if (attention.getDvSlices() > 1)
-    firstColumn =
-        arith::MulIOp::create(builder, loc, getBlockId(gpu::Dimension::y),
-                              constant(attention.getTileDv()));
+  if (attention.getDvSlices() > 1) {
+    firstColumn = getBlockId(gpu::Dimension::y);
+    firstColumn = arith::MulIOp::create(builder, loc, firstColumn,
+                                        constant(attention.getTileDv()));
+  }
   FailureOr<OutputState> state = buildKeyLoop();
   if (failed(state) || failed(buildStores(*state)))
     return failure();

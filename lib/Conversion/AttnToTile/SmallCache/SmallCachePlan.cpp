@@ -30,8 +30,8 @@ struct SmallCacheSizes {
         batches(program.dim("query", kBatch)),
         heads(program.dim("query", kHead)),
         rows(program.dim("query", kSequence)),
-        keys(program.dim("key", kSequence)),
-        tiles(batches * heads * rows.ceilDiv(tileM)),
+        keys(program.dim("key", kSequence)), allHeads(batches * heads),
+        tiles(allHeads * rows.ceilDiv(tileM)),
         keyTiles(keys.ceilDiv(schedule.getTileN())),
         statisticsRows(keyTiles * rowValues), paddedRows(rows.alignTo(tileM)),
         windowRows(chunkTiles.min(tiles) * tileM),
@@ -41,7 +41,8 @@ struct SmallCacheSizes {
   int64_t tileM;
   Size chunkTiles; ///< row tiles of a round
   Size batches, heads, rows, keys;
-  Size tiles; ///< row tiles of all heads
+  Size allHeads; ///< of all batches
+  Size tiles;    ///< row tiles of all heads
   Size keyTiles;
   Size statisticsRows; ///< one for each row value and key tile
   Size paddedRows;     ///< of a head: whole tiles
@@ -59,10 +60,11 @@ static void addProbabilities(LaunchProgram &program, TiledAttention &attention,
   shape.push_back(attention.getKeyType().getDimSize(kSequence));
   Type element = query.getElementType();
   Size ofHead = e.paddedRows * e.rowStride;
+  Size bytes = e.windowRows * e.rowStride * 2;
+  Size start = -(firstRow * e.rowStride * 2);
   program.addWorkspace(
       {"scores", tile::GlobalType::get(element.getContext(), shape, element)},
-      e.windowRows * e.rowStride * 2, -(firstRow * e.rowStride * 2),
-      {e.batches, e.heads, e.rows, e.keys},
+      bytes, start, {e.batches, e.heads, e.rows, e.keys},
       {e.heads * ofHead, ofHead, e.rowStride});
 }
 
@@ -80,11 +82,12 @@ static void addStatistics(LaunchProgram &program, TiledAttention &attention,
   int64_t shape[] = {query.getDimSize(kBatch), query.getDimSize(kHead), rows,
                      query.getDimSize(kSequence)};
   MLIRContext *context = query.getContext();
+  Size bytes = e.windowRows * e.statisticsRows * 4;
+  Size start = -(firstRow * 4);
   program.addWorkspace(
       {"statistics",
        tile::GlobalType::get(context, shape, Float32Type::get(context))},
-      e.windowRows * e.statisticsRows * 4, -(firstRow * 4),
-      {e.batches, e.heads, e.statisticsRows, e.rows},
+      bytes, start, {e.batches, e.heads, e.statisticsRows, e.rows},
       {e.heads * e.paddedRows, e.paddedRows, e.windowRows});
 }
 
@@ -105,9 +108,8 @@ LaunchProgram attn::getSmallCacheProgram(OpBuilder &builder,
     addStatistics(program, attention, e, firstRow, rowValues);
   program.addKernel(name + "_scores", roundTiles, e.keyTiles,
                     program.constant(1));
-  program.addKernel(name + "_output", roundTiles,
-                    program.constant(attention.getDvSlices()),
-                    program.constant(1));
+  Size slices = program.constant(attention.getDvSlices());
+  program.addKernel(name + "_output", roundTiles, slices, program.constant(1));
   program.setRoundParameter(firstTile);
   program.finish();
   return program;

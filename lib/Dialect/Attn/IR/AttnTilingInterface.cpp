@@ -89,9 +89,9 @@ static FailureOr<TileRange> keyHeads(OpBuilder &builder, OpTy op,
     auto asValue = [&](OpFoldResult ofr) {
       return getValueOrCreateConstantIndexOp(builder, loc, ofr);
     };
-    Value group = arith::DivUIOp::create(
-        builder, loc, asValue(getDim(builder, loc, query, kHead)),
-        asValue(getDim(builder, loc, key, kHead)));
+    Value group = asValue(getDim(builder, loc, query, kHead));
+    group = arith::DivUIOp::create(builder, loc, group,
+                                   asValue(getDim(builder, loc, key, kHead)));
     Value head =
         arith::DivUIOp::create(builder, loc, asValue(heads.offset), group);
     return TileRange{head, builder.getIndexAttr(1)};

@@ -88,15 +88,18 @@ using Derivative = Value (*)(Terms &t, Value x, Value y);
 
 /// 1 / sqrt(x)
 static Value rsqrt(Terms &t, Value x) {
-  return t.div(t.constant(1), t.make<math::SqrtOp>(x));
+  Value one = t.constant(1);
+  return t.div(one, t.make<math::SqrtOp>(x));
 }
 
 static Value oneMinusSquare(Terms &t, Value x) {
-  return t.sub(t.constant(1), t.square(x));
+  Value one = t.constant(1);
+  return t.sub(one, t.square(x));
 }
 
 static Value onePlusSquare(Terms &t, Value x) {
-  return t.add(t.constant(1), t.square(x));
+  Value one = t.constant(1);
+  return t.add(one, t.square(x));
 }
 
 /// scale / x
@@ -113,7 +116,8 @@ static Value gaussian(Terms &t, double scale, Value x) {
 static Value signOrZero(Terms &t, Value x, Value) {
   Value isPositive = t.compare(Predicate::OGT, x, t.constant(0));
   Value isNegative = t.compare(Predicate::OLT, x, t.constant(0));
-  return t.select(isPositive, t.constant(1),
+  Value one = t.constant(1);
+  return t.select(isPositive, one,
                   t.select(isNegative, t.constant(-1), Value()));
 }
 
@@ -130,7 +134,8 @@ static const llvm::StringMap<Derivative> &getDerivatives() {
        }},
       {"math.acosh",
        [](Terms &t, V x, V) -> V {
-         return rsqrt(t, t.sub(t.square(x), t.constant(1)));
+         Value square = t.square(x);
+         return rsqrt(t, t.sub(square, t.constant(1)));
        }},
       {"math.asin",
        [](Terms &t, V x, V) -> V { return rsqrt(t, oneMinusSquare(t, x)); }},
@@ -199,8 +204,8 @@ static Value applyDerivative(Terms &t) {
 static Value applyZero(Terms &) { return Value(); }
 
 static Value applyProduct(Terms &t) {
-  return t.add(t.mul(t.tangent(0), t.operand(1)),
-               t.mul(t.operand(0), t.tangent(1)));
+  Value first = t.mul(t.tangent(0), t.operand(1));
+  return t.add(first, t.mul(t.operand(0), t.tangent(1)));
 }
 
 /// (x' - y' * x/y) / y
@@ -260,8 +265,9 @@ static Value applyIntegerPower(Terms &t) {
 /// atan2(y, x): (x * y' - y * x') / (x^2 + y^2)
 static Value applyAtan2(Terms &t) {
   Value y = t.operand(0), x = t.operand(1);
-  Value numerator = t.sub(t.mul(x, t.tangent(0)), t.mul(y, t.tangent(1)));
-  return t.div(numerator, t.add(t.square(x), t.square(y)));
+  Value ofY = t.mul(x, t.tangent(0)), ofX = t.mul(y, t.tangent(1));
+  Value numerator = t.sub(ofY, ofX), square = t.square(x);
+  return t.div(numerator, t.add(square, t.square(y)));
 }
 
 /// |x| with the sign of s: x' * sign(x) * sign(s)

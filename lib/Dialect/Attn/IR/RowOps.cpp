@@ -310,7 +310,8 @@ Value attn::buildRowScale(OpBuilder &builder, Location loc, Value sum,
   Value mean = arith::DivFOp::create(builder, loc, sum,
                                      constant(static_cast<double>(columns)));
   Value square = arith::AddFOp::create(builder, loc, mean, constant(epsilon));
-  return arith::DivFOp::create(builder, loc, constant(1),
+  Value one = constant(1);
+  return arith::DivFOp::create(builder, loc, one,
                                math::SqrtOp::create(builder, loc, square));
 }
 

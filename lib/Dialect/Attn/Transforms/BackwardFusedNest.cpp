@@ -80,8 +80,9 @@ BackwardTiler::Slice BackwardTiler::getHeads(Value whole, Value b, Value first,
 /// The loop over the key tiles of key head `h`; carries dK and dV of the head
 /// and the sums of its group.
 scf::ForOp BackwardTiler::createKeyLoop(Value b, Value h, ValueRange init) {
-  auto loop = scf::ForOp::create(builder, loc, index(0), asValue(keys),
-                                 index(tiles.n), init);
+  Value lower = index(0), upper = asValue(keys);
+  auto loop =
+      scf::ForOp::create(builder, loc, lower, upper, index(tiles.n), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Place place{b, h, Value(), loop.getInductionVar()};

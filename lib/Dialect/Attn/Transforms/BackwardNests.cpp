@@ -176,7 +176,8 @@ SmallVector<Value> BackwardTiler::createHeadLoop(ArrayRef<TileRange> ranges,
                                                  const KeyTile &keyTile,
                                                  Place place, ValueRange init,
                                                  const KeyGradients &wanted) {
-  auto loop = scf::ForOp::create(builder, loc, index(0), group, index(1), init);
+  Value lower = index(0);
+  auto loop = scf::ForOp::create(builder, loc, lower, group, index(1), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   place.h =

@@ -90,8 +90,8 @@ Value BackwardTiler::scatterRows(const ScoreGradient &gradient, Place place,
 
 /// All tiles of a length.
 Value BackwardTiler::countAll(OpFoldResult total, int64_t tile) {
-  return builder.createOrFold<arith::CeilDivUIOp>(loc, asValue(total),
-                                                  index(tile));
+  Value all = asValue(total);
+  return builder.createOrFold<arith::CeilDivUIOp>(loc, all, index(tile));
 }
 
 /// What the tiles add whose number of rows is that of keys plus `diagonal`.
@@ -141,9 +141,9 @@ Value BackwardTiler::createScatterLoop(const ScoreGradient &gradient,
   if (alongDiagonals)
     numTiles = arith::AddIOp::create(builder, loc, numTiles, keyTiles);
   Value ofBatch = times(asValue(queryHeads), numTiles);
-  auto loop =
-      scf::ForOp::create(builder, loc, index(0), times(asValue(batch), ofBatch),
-                         index(1), ValueRange(table));
+  Value lower = index(0), upper = times(asValue(batch), ofBatch);
+  auto loop = scf::ForOp::create(builder, loc, lower, upper, index(1),
+                                 ValueRange(table));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();

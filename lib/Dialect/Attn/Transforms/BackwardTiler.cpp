@@ -29,8 +29,8 @@ void BackwardTiler::readSizes() {
   rows = getDim(builder, loc, op.getQuery(), kSequence);
   keys = getDim(builder, loc, op.getKey(), kSequence);
   // Without key heads there are no query heads; 0 / 0 would trap.
-  Value divisor =
-      builder.createOrFold<arith::MaxUIOp>(loc, asValue(keyHeads), index(1));
+  Value divisor = asValue(keyHeads);
+  divisor = builder.createOrFold<arith::MaxUIOp>(loc, divisor, index(1));
   group =
       builder.createOrFold<arith::DivUIOp>(loc, asValue(queryHeads), divisor);
 }

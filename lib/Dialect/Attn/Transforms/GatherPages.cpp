@@ -75,8 +75,9 @@ Value RowGatherer<PagedOp>::emitRow(OpBuilder &b, Value row) {
     return affine::makeComposedFoldedAffineApply(b, loc, expr,
                                                  {offsets[kSequence], row});
   };
-  Value entry = readEntry(b, loc, view, toIndex(b, offsets[kBatch]),
-                          toIndex(b, apply(j.floorDiv(page))));
+  Value batch = toIndex(b, offsets[kBatch]);
+  Value entry =
+      readEntry(b, loc, view, batch, toIndex(b, apply(j.floorDiv(page))));
   entry = clamp(b, entry, view.getPool());
   SmallVector<OpFoldResult> at = {entry, offsets[kHead], apply(j % page),
                                   offsets[kHeadDim]};

@@ -168,8 +168,9 @@ int64_t AssertBuilder::checkLengths(Value lengths, Value source,
 int64_t AssertBuilder::checkEntries(PagedOp paged, Value lengths) {
   Value table = paged.getTable(), offsets = paged.getOffsets();
   Value pages = getSize(paged.getPool(), 0);
-  int64_t checks = checkOffsets(paged.getLoc(), offsets, getSize(table, 0),
-                                getSize(table, 0));
+  Value entries = getSize(table, 0);
+  int64_t checks =
+      checkOffsets(paged.getLoc(), offsets, entries, getSize(table, 0));
   Value page = constant(paged.getPageSize());
   expect(paged.getLoc(), getSize(lengths, 0),
          "expected key lengths of at most the pages of their batch",
@@ -215,8 +216,8 @@ int64_t AssertBuilder::checkTable(PagedOp paged, Value lengths) {
 }
 
 int64_t AssertBuilder::checkSequences(RaggedOp view) {
-  return checkOffsets(view.getLoc(), view.getOffsets(),
-                      getSize(view.getPacked(), 0),
+  Value rows = getSize(view.getPacked(), 0);
+  return checkOffsets(view.getLoc(), view.getOffsets(), rows,
                       getSize(view.getResult(), kSequence));
 }
 
@@ -232,8 +233,9 @@ int64_t AssertBuilder::checkOffsets(Location loc, Value offsets, Value rows,
          "expected ascending offsets, of sequences with room in the view",
          [&](ValueRange point) {
            Value next = arith::AddIOp::create(builder, point[0], constant(1));
-           Value length = arith::SubIOp::create(builder, read(offsets, next),
-                                                read(offsets, point));
+           Value length = read(offsets, next);
+           length =
+               arith::SubIOp::create(builder, length, read(offsets, point));
            return compare(Predicate::ule, length, room);
          });
   return 2;
@@ -265,14 +267,14 @@ int64_t AssertBuilder::checkPositions(RotaryOp op) {
 int64_t AssertBuilder::checkSlots(AppendOp append) {
   Value slots = append.getSlots(), pool = append.getPools().front();
   SmallVector<Value> sizes = getSizes(slots);
-  Value rows = arith::MulIOp::create(builder, getSize(pool, 0),
-                                     getSize(pool, kSequence));
+  Value rows = getSize(pool, 0);
+  rows = arith::MulIOp::create(builder, rows, getSize(pool, kSequence));
   expect(append.getLoc(), sizes,
          "expected slots that are -1 or rows of the pool",
          [&](ValueRange point) {
            Value slot = read(slots, point);
-           return either(compare(Predicate::eq, slot, constant(-1)),
-                         compare(Predicate::ult, slot, rows));
+           Value isNone = compare(Predicate::eq, slot, constant(-1));
+           return either(isNone, compare(Predicate::ult, slot, rows));
          });
   SmallVector<Value> pairs(sizes);
   llvm::append_range(pairs, sizes);
@@ -281,9 +283,9 @@ int64_t AssertBuilder::checkSlots(AppendOp append) {
            ValueRange one = point.take_front(sizes.size());
            ValueRange other = point.drop_front(sizes.size());
            Value slot = read(slots, one);
+           Value isNone = compare(Predicate::slt, slot, constant(0));
            Value holds =
-               either(compare(Predicate::slt, slot, constant(0)),
-                      compare(Predicate::ne, slot, read(slots, other)));
+               either(isNone, compare(Predicate::ne, slot, read(slots, other)));
            Value isSame;
            for (auto [a, b] : llvm::zip_equal(one, other)) {
              Value same = compare(Predicate::eq, a, b);
@@ -304,13 +306,14 @@ void AssertBuilder::checkOffsets(SegmentOp op) {
            return compare(Predicate::sge, entries, constant(2));
          });
   expect(op.getLoc(), {}, "expected offsets[0] to be 0", [&](ValueRange) {
-    return compare(Predicate::eq, read(offsets, constant(0)), constant(0));
+    Value first = read(offsets, constant(0));
+    return compare(Predicate::eq, first, constant(0));
   });
   expect(op.getLoc(), minus(entries, 1),
          "expected offsets that do not decrease", [&](ValueRange point) {
            Value next = arith::AddIOp::create(builder, point[0], constant(1));
-           return compare(Predicate::sle, read(offsets, point),
-                          read(offsets, next));
+           Value begin = read(offsets, point);
+           return compare(Predicate::sle, begin, read(offsets, next));
          });
 }
 
@@ -381,10 +384,11 @@ void AssertBuilder::checkEntries(BlockListedOp op) {
   expectListed("expected indices to ascend", [&](ValueRange point) {
     Value isFirst = compare(Predicate::eq, point.back(), constant(0));
     SmallVector<Value> before(point);
-    before.back() =
-        arith::MaxSIOp::create(builder, minus(point.back(), 1), constant(0));
-    return either(isFirst, compare(Predicate::slt, read(indices, before),
-                                   read(indices, point)));
+    before.back() = minus(point.back(), 1);
+    before.back() = arith::MaxSIOp::create(builder, before.back(), constant(0));
+    Value lower = read(indices, before);
+    return either(isFirst,
+                  compare(Predicate::slt, lower, read(indices, point)));
   });
 }
 
@@ -405,12 +409,13 @@ void AssertBuilder::checkDisjoint(BlockListedOp op, BlockListedOp other) {
         auto isBehind = [&](BlockListedOp list, ValueRange row, Value slot) {
           return compare(Predicate::sge, slot, read(list.getNumBlocks(), row));
         };
-        Value isNone = either(isBehind(op, row, slot),
-                              isBehind(other, otherRow, otherSlot));
+        Value isNone = isBehind(op, row, slot);
+        isNone = either(isNone, isBehind(other, otherRow, otherSlot));
         row.push_back(slot);
         otherRow.push_back(otherSlot);
-        Value differs = compare(Predicate::ne, read(op.getIndices(), row),
-                                read(other.getIndices(), otherRow));
+        Value block = read(op.getIndices(), row);
+        Value differs =
+            compare(Predicate::ne, block, read(other.getIndices(), otherRow));
         return either(isNone, differs);
       });
 }

@@ -152,8 +152,8 @@ static BandWalk bendToCircle(IndexMath math, const KeyTileBounds &bounds,
   OpFoldResult before = math.sub(bounds.fullBegin, bounds.begin);
   OpFoldResult circle = math.sub(turn, bounds.begin);
   auto find = [=](IndexMath &inside, OpFoldResult count) {
-    return inside.select(inside.below(count, turn), count,
-                         inside.sub(count, circle));
+    OpFoldResult isBefore = inside.below(count, turn);
+    return inside.select(isBefore, count, inside.sub(count, circle));
   };
   auto findRagged = [=](IndexMath &inside, OpFoldResult count) {
     return inside.sub(count, before);

@@ -60,7 +60,8 @@ Value DecaySumEmitter::emitCrossings() {
   Location loc = b.getLoc();
   Sizes sizes = tensor::getMixedSizes(b, loc, given.before);
   sizes.truncate(3);
-  Value lastChunk = arith::SubIOp::create(b, size(given.before, 2), index(1));
+  Value lastChunk = size(given.before, 2);
+  lastChunk = arith::SubIOp::create(b, lastChunk, index(1));
   Value one = index(1), scale = number(given.scale), zero = number(0);
   Value zeros =
       linalg::FillOp::create(
@@ -93,8 +94,10 @@ Value DecaySumEmitter::selectBehind(ValueRange at, Value sum) {
       tensor::ExtractOp::create(b, crossings, ValueRange{at[0], at[1], chunk});
   Value rest = arith::RemUIOp::create(
       b, arith::AddIOp::create(b, at[2], index(1)), stride);
-  Value isLast = arith::AndIOp::create(
-      b, arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, index(0)),
+  Value isLast =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rest, index(0));
+  isLast = arith::AndIOp::create(
+      b, isLast,
       arith::CmpIOp::create(b, arith::CmpIPredicate::ne, at[2], last));
   return arith::SelectOp::create(b, isLast, crossing, sum);
 }
@@ -113,8 +116,8 @@ Values DecaySumEmitter::addTerm(ValueRange at, ValueRange carried) {
 Values
 DecaySumEmitter::loop(unsigned dim, ValueRange state,
                       llvm::function_ref<Values(Value, ValueRange)> body) {
-  auto made =
-      scf::ForOp::create(b, index(0), size(given.terms, dim), index(1), state);
+  Value lower = index(0), upper = size(given.terms, dim);
+  auto made = scf::ForOp::create(b, lower, upper, index(1), state);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(made.getBody());
   scf::YieldOp::create(b,
@@ -125,7 +128,8 @@ DecaySumEmitter::loop(unsigned dim, ValueRange state,
 Value DecaySumEmitter::emit() {
   if (given.before)
     crossings = emitCrossings();
-  last = arith::SubIOp::create(b, size(given.terms, kSequence), index(1));
+  last = size(given.terms, kSequence);
+  last = arith::SubIOp::create(b, last, index(1));
   Value sums = tensor::EmptyOp::create(
       b, tensor::getMixedSizes(b, b.getLoc(), given.terms), type);
   return loop(kBatch, sums, [&](Value batch, ValueRange outer) {

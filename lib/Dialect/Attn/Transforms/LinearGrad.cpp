@@ -155,7 +155,8 @@ void LinearGradBuilder::createFunction() {
 //===----------------------------------------------------------------------===//
 
 Value LinearGradBuilder::zeros(const Sizes &sizes) {
-  return linalg::FillOp::create(b, number(0), empty(sizes, type)).getResult(0);
+  Value zero = number(0);
+  return linalg::FillOp::create(b, zero, empty(sizes, type)).getResult(0);
 }
 
 Value LinearGradBuilder::convert(Value scalar, Type element) {
@@ -211,8 +212,8 @@ Value LinearGradBuilder::expandHeads(Value tensor) {
     return getValueOrCreateConstantIndexOp(b, b.getLoc(),
                                            getDim(b, b.getLoc(), from, dim));
   };
-  Value group =
-      arith::DivUIOp::create(b, size(query, kHead), size(tensor, kHead));
+  Value group = size(query, kHead);
+  group = arith::DivUIOp::create(b, group, size(tensor, kHead));
   Sizes sizes = tensor::getMixedSizes(b, b.getLoc(), tensor);
   sizes[kHead] = getDim(b, b.getLoc(), query, kHead);
   return buildGeneric(b, {}, {}, empty(sizes, getElementTypeOrSelf(tensor)),
@@ -233,9 +234,9 @@ Value LinearGradBuilder::sumHeads(Value gradient, Value like) {
   Location loc = b.getLoc();
   OpFoldResult heads = getDim(b, loc, gradient, kHead),
                keyHeads = getDim(b, loc, like, kHead);
-  Value group =
-      arith::DivUIOp::create(b, getValueOrCreateConstantIndexOp(b, loc, heads),
-                             getValueOrCreateConstantIndexOp(b, loc, keyHeads));
+  Value group = getValueOrCreateConstantIndexOp(b, loc, heads);
+  group = arith::DivUIOp::create(
+      b, group, getValueOrCreateConstantIndexOp(b, loc, keyHeads));
   // A tensor that gives the loop over the group its length.
   Value members = empty({OpFoldResult(group)}, type);
   Value sum = buildGeneric(
@@ -297,8 +298,9 @@ Value LinearGradBuilder::multiplyRows(Value x, Value y) {
   sizes.pop_back();
   return buildGeneric(b, {x, y}, {{0, 1, 2, 3}, {0, 1, 2, 3}}, zeros(sizes),
                       {0, 1, 2}, [&](ValueRange args) -> Value {
-                        Value product = arith::MulFOp::create(
-                            b, convert(args[0], type), convert(args[1], type));
+                        Value product = convert(args[0], type);
+                        product = arith::MulFOp::create(b, product,
+                                                        convert(args[1], type));
                         return arith::AddFOp::create(b, args[2], product);
                       });
 }

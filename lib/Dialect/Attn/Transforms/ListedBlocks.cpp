@@ -213,7 +213,8 @@ OpFoldResult ListReader::getLength(OpBuilder &builder) const {
   // The blocks ascend: only the last one can be cut off by the end.
   OpFoldResult last = math.mul(readIndex(builder, before), block);
   OpFoldResult end = math.min({math.add(last, math.constant(block)), keys});
-  OpFoldResult length = math.add(math.mul(before, block), math.sub(end, last));
+  OpFoldResult length = math.mul(before, block);
+  length = math.add(length, math.sub(end, last));
   return math.select(math.atMost(math.constant(1), count), length,
                      math.constant(0));
 }

@@ -51,8 +51,8 @@ public:
   void buildUpper(const MaskBand &band, Value keys) {
     Value result = keys;
     for (const LinearForm &bound : band.keyUpTo) {
-      Value end =
-          arith::AddIOp::create(builder, loc, evaluate(bound), constant(1));
+      Value end = evaluate(bound);
+      end = arith::AddIOp::create(builder, loc, end, constant(1));
       result = arith::MinSIOp::create(builder, loc, result, end);
     }
     result = arith::MaxSIOp::create(builder, loc, result, constant(0));
@@ -214,24 +214,26 @@ public:
     Value number = block->getArgument(kLoopM);
     Value size = constant(tile.tileM);
     Value first = arith::MulIOp::create(builder, loc, number, size);
-    Value end = arith::MinUIOp::create(
-        builder, loc, arith::AddIOp::create(builder, loc, first, size),
+    Value end = arith::AddIOp::create(builder, loc, first, size);
+    end = arith::MinUIOp::create(
+        builder, loc, end,
         getValueOrCreateConstantIndexOp(builder, loc, tile.extents[kLoopM]));
     Value some = flag(false), all = flag(false);
     for (size_t band = 0; band < bounds.getBounds().size() / 2; ++band) {
       auto isWithin = [&](Value a, Value b, Value c, Value d) -> Value {
         using Predicate = arith::CmpIPredicate;
+        Value holds = arith::CmpIOp::create(builder, loc, Predicate::slt, a, b);
         return arith::AndIOp::create(
-            builder, loc,
-            arith::CmpIOp::create(builder, loc, Predicate::slt, a, b),
+            builder, loc, holds,
             arith::CmpIOp::create(builder, loc, Predicate::sle, c, d));
       };
       Value lower = read(4 * band), upper = read(4 * band + 1);
       Value next = arith::AddIOp::create(builder, loc, first, constant(1));
       some = either(some, isWithin(lower, end, next, upper));
       // The greatest lower bound is at most `first`.
-      all = either(all,
-                   isWithin(read(4 * band + 2), next, end, read(4 * band + 3)));
+      lower = read(4 * band + 2);
+      upper = read(4 * band + 3);
+      all = either(all, isWithin(lower, next, end, upper));
     }
     YieldOp::create(builder, loc, isFull ? all : without(some, all));
   }

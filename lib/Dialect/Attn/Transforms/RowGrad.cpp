@@ -100,12 +100,14 @@ Value NormGradBuilder::getSourceGradient(Value factors) {
   }
   // dy w, and x r.
   auto weigh = [&](Value dy, ValueRange weight) {
-    return weight.empty() ? widen(dy) : mul(widen(dy), widen(weight[0]));
+    dy = widen(dy);
+    return weight.empty() ? dy : mul(dy, widen(weight[0]));
   };
   auto scale = [&](ValueRange in) { return mul(widen(in[1]), in[2]); };
   size_t count = operands.size();
   Value products = sumRows(operands, loops, [&](ValueRange in) {
-    return mul(weigh(in[0], in.drop_front(3)), scale(in));
+    Value weighed = weigh(in[0], in.drop_front(3));
+    return mul(weighed, scale(in));
   });
   operands.push_back(products);
   loops.push_back(ofRow);
@@ -118,7 +120,8 @@ Value NormGradBuilder::getSourceGradient(Value factors) {
         Value weighed = weigh(in[0], in.slice(3, count - 3));
         Value share =
             arith::ConstantOp::create(b, b.getFloatAttr(type, 1 / columns));
-        Value common = mul(scale(in), mul(in[count], share));
+        Value common = scale(in);
+        common = mul(common, mul(in[count], share));
         Value difference = arith::SubFOp::create(b, weighed, common);
         return narrow(mul(in[2], difference), element);
       });
@@ -132,11 +135,12 @@ Value NormGradBuilder::getWeightGradient(Value factors) {
   if (!op.getWeight())
     return Value();
   Value operands[] = {gradient, x, factors};
-  Value sums = buildGeneric(
-      b, operands, {all, all, ofRow}, zeros(sizes.back()), ofColumn,
-      [&](ValueRange in) {
-        return add(in[3], mul(widen(in[0]), mul(widen(in[1]), in[2])));
-      });
+  Value sums =
+      buildGeneric(b, operands, {all, all, ofRow}, zeros(sizes.back()),
+                   ofColumn, [&](ValueRange in) {
+                     Value dy = widen(in[0]);
+                     return add(in[3], mul(dy, mul(widen(in[1]), in[2])));
+                   });
   Type element = getElementTypeOrSelf(op.getWeight());
   Value init = tensor::EmptyOp::create(b, sizes.back(), element);
   return buildGeneric(b, sums, {LoopsOfDims{0}}, init, {0}, [&](ValueRange in) {

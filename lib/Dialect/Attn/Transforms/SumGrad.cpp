@@ -128,9 +128,9 @@ Value attn::differentiateQuotient(OpBuilder &builder, Location loc, Value sums,
       [&](const SmallVector<Value> &at, Value isOwn, Value isNext) -> Value {
         Value own = widen(b, tensor::ExtractOp::create(b, dOutput, at), type);
         ValueRange row = ValueRange(at).drop_back();
-        Value delta =
-            arith::MulFOp::create(b, tensor::ExtractOp::create(b, dots, row),
-                                  tensor::ExtractOp::create(b, inverses, row));
+        Value delta = tensor::ExtractOp::create(b, dots, row);
+        delta = arith::MulFOp::create(
+            b, delta, tensor::ExtractOp::create(b, inverses, row));
         Value more = arith::SelectOp::create(
             b, isNext, arith::NegFOp::create(b, delta), zero);
         Value made = arith::SelectOp::create(b, isOwn, own, more);

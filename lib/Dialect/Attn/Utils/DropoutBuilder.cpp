@@ -72,8 +72,9 @@ PhiloxWords attn::buildHeadWords(OpBuilder &builder, Location loc, Value seed,
     Value bits = arith::ConstantIntOp::create(builder, loc, 32, 64);
     return low(arith::ShRUIOp::create(builder, loc, wide, bits));
   };
-  return buildPhilox(builder, loc, {low(offset), high(offset), b, h}, low(seed),
-                     high(seed));
+  PhiloxWords counter = {low(offset), high(offset), b, h};
+  Value key = low(seed);
+  return buildPhilox(builder, loc, counter, key, high(seed));
 }
 
 PhiloxWords attn::buildElementWords(OpBuilder &builder, Location loc,
@@ -96,8 +97,9 @@ Value attn::buildKeep(OpBuilder &builder, Location loc, const Dropout &dropout,
     Type narrow = isa<VectorType>(index.getType()) ? type : i32;
     return arith::IndexCastOp::create(b, narrow, index);
   };
+  Value batch = toI32(at[0]);
   PhiloxWords head = buildHeadWords(builder, loc, dropout.seed, dropout.offset,
-                                    toI32(at[0]), toI32(at[1]));
+                                    batch, toI32(at[1]));
   llvm::transform(head, head.begin(), spread);
   Value i = spread(toI32(at[2])), j = toI32(at[3]);
   Value bit = createConstant(builder, loc, type, kGroupBit);
@@ -112,10 +114,12 @@ Value attn::buildKeep(OpBuilder &builder, Location loc, const Dropout &dropout,
   auto select = [&](Value condition, Value ifSet, Value otherwise) -> Value {
     return arith::SelectOp::create(b, condition, ifSet, otherwise);
   };
-  PhiloxWords words = buildElementWords(builder, loc, head, clear(i), clear(j));
-  Value second = isSet(j);
-  Value word = select(isSet(i), select(second, words[3], words[2]),
-                      select(second, words[1], words[0]));
+  Value firstRow = clear(i);
+  PhiloxWords words = buildElementWords(builder, loc, head, firstRow, clear(j));
+  Value isSecond = isSet(j), isSecondRow = isSet(i);
+  Value ofSecond = select(isSecond, words[3], words[2]);
+  Value word =
+      select(isSecondRow, ofSecond, select(isSecond, words[1], words[0]));
   Value threshold = createConstant(builder, loc, type, dropout.getThreshold());
   return arith::CmpIOp::create(b, arith::CmpIPredicate::uge, word, threshold);
 }

@@ -30,9 +30,9 @@ Value attn::readEntry(OpBuilder &builder, Location loc, PagedOp view,
   SmallVector<Value> at = {batch, column};
   if (Value offsets = view.getOffsets()) {
     Value first = readOffset(builder, loc, offsets, batch, 0);
-    Value last =
-        arith::SubIOp::create(builder, loc, countEntries(builder, loc, view),
-                              constantIndex(builder, loc, 1));
+    Value last = countEntries(builder, loc, view);
+    last = arith::SubIOp::create(builder, loc, last,
+                                 constantIndex(builder, loc, 1));
     Value place = arith::AddIOp::create(builder, loc, first, column);
     at = {arith::MinUIOp::create(builder, loc, place, last)};
   }
@@ -49,9 +49,9 @@ Value attn::buildCapacity(OpBuilder &builder, Location loc, PagedOp view,
   Value zero = constantIndex(builder, loc, 0);
   Value first = arith::MaxSIOp::create(
       builder, loc, readOffset(builder, loc, offsets, batch, 0), zero);
-  Value end = arith::MinSIOp::create(
-      builder, loc, readOffset(builder, loc, offsets, batch, 1),
-      countEntries(builder, loc, view));
+  Value end = readOffset(builder, loc, offsets, batch, 1);
+  end = arith::MinSIOp::create(builder, loc, end,
+                               countEntries(builder, loc, view));
   Value entries = arith::MaxSIOp::create(
       builder, loc, arith::SubIOp::create(builder, loc, end, first), zero);
   return arith::MulIOp::create(builder, loc, entries,

@@ -33,9 +33,11 @@ void Specializer::copyOuter(Value round, IRMapping &mapping) {
   Location loc = kernel.getLoc();
   for (Channel &channel : outer) {
     const Buffer &to = channel.copied;
-    if (to.empty)
-      MbarrierWaitOp::create(builder, loc, to.empty, constant(0),
+    if (to.empty) {
+      Value stage = constant(0);
+      MbarrierWaitOp::create(builder, loc, to.empty, stage,
                              getPhaseBefore(getParity(round)));
+    }
     LoadOp load = channel.load;
     SmallVector<Value> place = getMappedIndices(
         builder, mapping.lookupOrDefault<Value>(load.getSource()),
@@ -96,8 +98,9 @@ Specializer::Boxes Specializer::findBoxes(LoadOp load, ArrayRef<Value> place,
     Value column = arith::AddIOp::create(builder, loc, first, inTile);
     Value exists = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::ugt, count, constant(i * page));
-    boxes.pages.push_back(arith::SelectOp::create(
-        builder, loc, exists, readEntry(table, batch, column), constant(-1)));
+    Value entry = readEntry(table, batch, column);
+    boxes.pages.push_back(
+        arith::SelectOp::create(builder, loc, exists, entry, constant(-1)));
   }
   return boxes;
 }

@@ -354,7 +354,8 @@ void Specializer::agreeOnBounds() {
 /// back after them, or at the end if the output goes through its place.
 void Specializer::useOuter(Channel &channel, Value round) {
   Location loc = kernel.getLoc();
-  MbarrierWaitOp::create(builder, loc, channel.copied.full, constant(0),
+  Value stage = constant(0);
+  MbarrierWaitOp::create(builder, loc, channel.copied.full, stage,
                          getParity(round));
   // wgmma reads A from shared memory as fast as from registers.
   for (Operation *user : llvm::make_early_inc_range(channel.load->getUsers()))
