@@ -14,11 +14,11 @@
 // CHECK: %[[VECTORS:.*]] = attn_launch.workspace "d_bias_vectors"
 // CHECK: attn_launch.view %[[VECTORS]][{{.*}}] sizes(%[[B:.*]], %[[H:.*]], %[[N:.*]]) strides(%{{.*}}, %[[N]])
 // CHECK: %[[KEY_TILES:.*]] = arith.ceildivsi %{{.*}}, %c64{{.*}} : index
-// CHECK: %[[OUTER:.*]] = attn_tile.dim %[[CAPTURE]], 0
-// CHECK: %[[DIM1:.*]] = attn_tile.dim %[[CAPTURE]], 1
-// CHECK: %[[ROW_TILES:.*]] = arith.ceildivsi %[[DIM1]], %c64{{.*}} : index
 // CHECK: %[[DIM2:.*]] = attn_tile.dim %[[CAPTURE]], 2
 // CHECK: %[[COLUMN_TILES:.*]] = arith.ceildivsi %[[DIM2]], %c64{{.*}} : index
+// CHECK: %[[DIM1:.*]] = attn_tile.dim %[[CAPTURE]], 1
+// CHECK: %[[ROW_TILES:.*]] = arith.ceildivsi %[[DIM1]], %c64{{.*}} : index
+// CHECK: %[[OUTER:.*]] = attn_tile.dim %[[CAPTURE]], 0
 // CHECK: %[[HEADS:.*]] = attn_tile.dim %[[BIAS]], 1
 // CHECK: %[[KEYS:.*]] = attn_tile.dim %[[BIAS]], 3
 // CHECK: %[[ELEMENTS:.*]] = arith.muli %[[HEADS]], %[[KEYS]]
