@@ -193,6 +193,17 @@ LogicalResult attn::checkLLVMTypes(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// The chips that an op is for; nothing if all have it.
+static std::optional<NVVM::NVVMCheckSMVersion> getRequirement(Operation *op) {
+  // Upstream's op does not say so (PTX ISA, "griddepcontrol").
+  if (isa<NVVM::GriddepcontrolOp>(op))
+    return NVVM::NVVMCheckSMVersion(false, 90);
+  auto requirement = dyn_cast<NVVM::RequiresSMInterface>(op);
+  if (!requirement)
+    return std::nullopt;
+  return NVVM::NVVMCheckSMVersion(requirement.getRequiredMinSMVersion());
+}
+
 /// Checks the facts of the nvvm form, and that the chip has what every
 /// operation needs: the backend would abort on all of it.
 static LogicalResult checkModule(ModuleOp module, const PTXOptions &options) {
@@ -219,15 +230,11 @@ static LogicalResult checkModule(ModuleOp module, const PTXOptions &options) {
         auto assembly = dyn_cast<LLVM::InlineAsmOp>(op);
         if (assembly && failed(checkOperands(assembly)))
           return WalkResult::interrupt();
-        auto requirement = dyn_cast<NVVM::RequiresSMInterface>(op);
-        if (!requirement)
-          return WalkResult::advance();
-        NVVM::NVVMCheckSMVersion required =
-            requirement.getRequiredMinSMVersion();
-        if (required.isCompatibleWith(chip))
+        auto required = getRequirement(op);
+        if (!required || required->isCompatibleWith(chip))
           return WalkResult::advance();
         op->emitOpError("expected target ")
-            << describe(required) << ", got " << options.chip;
+            << describe(*required) << ", got " << options.chip;
         return WalkResult::interrupt();
       });
   return failure(result.wasInterrupted());

@@ -3,6 +3,7 @@
 // RUN: not attn-opt %t/other-dialect.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=DIALECT
 // RUN: not attn-opt %t/newer-chip.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=CHIP
 // RUN: not attn-opt %t/newer-chip.mlir --target=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=ACCELERATED
+// RUN: not attn-opt %t/dependents.mlir --target=sm_89 -o - 2>&1 | FileCheck %s --check-prefix=DEPENDENTS
 // RUN: not attn-opt %t/unsupported.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=BACKEND
 // RUN: not attn-opt %t/operand.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=OPERAND
 // RUN: not attn-opt %t/modifier.mlir --target=sm_80 -o - 2>&1 | FileCheck %s --check-prefix=MODIFIER
@@ -16,6 +17,8 @@
 // CHIP: newer-chip.mlir:3:5: error: 'nvvm.cluster.wait' op expected target sm_90 or newer, got sm_80
 
 // ACCELERATED: newer-chip.mlir:5:5: error: 'nvvm.tcgen05.relinquish_alloc_permit' op expected target sm_100a or sm_101a, got sm_90a
+
+// DEPENDENTS: dependents.mlir:3:5: error: 'nvvm.griddepcontrol' op expected target sm_90 or newer, got sm_89
 
 // BACKEND: unsupported.mlir:2:3: error: NVPTX code generation failed: {{.*}}dynamic alloca
 
@@ -44,6 +47,14 @@ module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
     nvvm.cluster.wait
 
     nvvm.tcgen05.relinquish_alloc_permit
+    llvm.return
+  }
+}
+
+//--- dependents.mlir
+module attributes {attn.normal_form = #attn.normal_form<nvvm>} {
+  llvm.func @f() attributes {nvvm.kernel} {
+    nvvm.griddepcontrol launch_dependents
     llvm.return
   }
 }
