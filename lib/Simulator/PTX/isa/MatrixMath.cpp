@@ -130,8 +130,8 @@ void multiplyBlock(float *const *d, const float *a, const float *b, u32 numK,
 
 constexpr int shortSumBits = 13;
 
-/// products[lane] = a[lane] * b[lane % 4]. (Two loops: clang 22 takes b[lane & 3]
-/// for b[lane] where it vectorises.)
+/// products[lane] = a[lane] * b[lane % 4]. (Two loops: clang 22 takes b[lane &
+/// 3] for b[lane] where it vectorises.)
 inline void multiplyQuads(const float *a, const float *b, float *products) {
   for (u32 lane = 0; lane < warpSize; lane += 4)
     for (u32 quad = 0; quad < 4; ++quad)
