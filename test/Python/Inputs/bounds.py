@@ -61,7 +61,7 @@ class Bounds(unittest.TestCase):
         query, key = floats(20, 4, 8), floats(30, 2, 8)
         with self.assertRaisesRegex(attn_mlir.BindingError, "cu_seqlens_k: expected ascending offsets from 0 to 30"):
             attn_mlir.varlen(query, key, key, np.array([0, 20]), np.array([0, 31]))
-        with mock.patch("attn_mlir.ragged.check_offsets"):
+        with mock.patch("attn_mlir.ragged_checks.check_offsets"):
             for most in (None, 4):
                 for _ in range(20):
                     attn_mlir.varlen(query, key, key, wild(20, 3), wild(30, 3), most, causal=True)
