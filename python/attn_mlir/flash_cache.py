@@ -10,11 +10,12 @@ from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
 
 from .arrays import library_of, view_of
 from .errors import BindingError
-from .flash_names import alibi_at_end, window_of
+from .flash_names import alibi_at_end, window_of, within_chunk
 from .functional import default_target
 from .mask import tensor
 from .paged import decode
 from .ragged import prefill
+from .rotary import last_positions, lengths_of, positions_of_rows
 
 
 def flash_attn_with_kvcache(
@@ -42,8 +43,10 @@ def flash_attn_with_kvcache(
     cu_seqlens_q: Any = None,
     cu_seqlens_k_new: Any = None,
     max_seqlen_q: Optional[int] = None,
+    rotary_seqlens: Any = None,
     k_descale: Any = None,
     v_descale: Any = None,
+    attention_chunk: int = 0,
     **options: Any,
 ) -> Any:
     """Attention over a cache, to which new keys and values are appended before, by the names, order and defaults of FlashAttention's function; those behind
@@ -58,9 +61,10 @@ def flash_attn_with_kvcache(
       cache_batch_idx: [B]: the sequence of the cache for each of the batch, which differ; None: the first B.
       rotary_cos, rotary_sin: [positions, r/2]: k is turned by its position, cache_seqlens + i, and q, a row for each of k, alike; with several rows of q
         `causal` or a window is needed, without which FlashAttention turns all of them by the first's.
+      rotary_seqlens: [B], i32 or i64: positions that new rows are turned from, where these are not those of cache_seqlens.
       cache_leftpad: [B], i32 or i64: positions of each sequence in front of its first key, not with pages. Keys keep their positions, and cache_seqlens counts from 0.
       num_splits: 0: the compiler chooses ranges of keys that CTAs of their own take; 1: none; more: at most so many ranges of the columns of a table of pages.
-      window_size, softcap, alibi_slopes: as of `flash_attn_varlen_func`.
+      window_size, softcap, alibi_slopes, attention_chunk: as of `flash_attn_varlen_func`.
       options: those of `decode` and `prefill` alone: target, device, out, cache, allow_tf32, invariance, qk_norm, fixed_split_size, mask_mod, score_mod.
 
     Returns output [B, M, Hq, Dv], or with return_softmax_lse (output, lse [B, Hq, M]); of packed rows [rows, Hq, Dv] and [Hq, rows].
@@ -76,6 +80,16 @@ def flash_attn_with_kvcache(
     splits = splits_of(num_splits, places, options)
     if (options.get("target") or default_target(view_of(q, "q"), options.get("device"))) != "cpu":
         options.update(splits)
+    if rotary_seqlens is not None:
+        if rotary_cos is None:
+            raise BindingError("expected rotary_cos and rotary_sin with rotary_seqlens")
+        expect_integers("rotary_seqlens", rotary_seqlens, (batch,))
+        if is_packed:
+            options["rotary_positions"] = positions_of_rows(cu_seqlens_q, rotary_seqlens + lengths_of(cu_seqlens_q), view_of(q, "q").shape[0])
+        else:
+            options["rotary_positions"] = last_positions(rotary_seqlens + view_of(q, "q").shape[1], view_of(q, "q").shape[1])
+    if attention_chunk:
+        options["mask_mod"] = within_chunk(attention_chunk, options.get("mask_mod"))
     if cache_leftpad is not None:
         options["mask_mod"] = behind_padding(cache_leftpad, options.get("mask_mod"), places, batch)
     if k is not None or v is not None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Callable, Optional
 
 from .arrays import vector_like, view_of
@@ -33,6 +34,7 @@ def flash_attn_varlen_func(
     q_descale: Any = None,
     k_descale: Any = None,
     v_descale: Any = None,
+    attention_chunk: int = 0,
     **options: Any,
 ) -> Any:
     """`varlen` by the names, order and defaults of FlashAttention's function: -1 in window_size is no limit, softcap 0 none.
@@ -40,7 +42,8 @@ def flash_attn_varlen_func(
     alibi_slopes: f32 [Hq] or [B, Hq]: score i, j becomes less by slope * |i + N - M - j|. block_table: [B, columns]: k and v are pages [pages, page size, Hkv, D],
     see `prefill`, with seqused_k [B] keys of each sequence, or as many as cu_seqlens_k has. With return_attn_probs (output, softmax_lse, None) are
     returned: there are no probabilities. Dropout is an error; `deterministic` is so in any case; max_seqlen_k is not needed. `options` are
-    those of `varlen` alone: target, device, out, cache, allow_tf32, invariance. With q_descale, k_descale or v_descale (FlashAttention-3), arrays [1] or [B, Hkv], inputs have 8 bits; one that is None beside others is 1.
+    those of `varlen` alone: target, device, out, cache, allow_tf32, invariance, mask_mod. attention_chunk (FlashAttention-3): a row sees keys of the chunk of so many
+    positions that its own is in; 0: of all. With q_descale, k_descale or v_descale (FlashAttention-3), arrays [1] or [B, Hkv], inputs have 8 bits; one that is None beside others is 1.
     """
     if dropout_p != 0:
         raise BindingError("expected no dropout_p: it is not supported over packed sequences")
@@ -49,6 +52,8 @@ def flash_attn_varlen_func(
     )  # fmt: skip
     if alibi_slopes is not None:
         options.update(soft_cap=None, score_mod=alibi_at_end(alibi_slopes, softcap))
+    if attention_chunk:
+        options["mask_mod"] = within_chunk(attention_chunk, options.get("mask_mod"))
     if block_table is None:
         if seqused_k is not None:
             raise BindingError("expected no seqused_k without block_table: cu_seqlens_k says how many keys there are")
@@ -66,6 +71,18 @@ def window_of(window_size: tuple[int, int]) -> Optional[tuple[int, int]]:
     left, right = window_size
     far = 1 << 30
     return None if (left, right) == (-1, -1) else (far if left < 0 else left, far if right < 0 else right)
+
+
+def within_chunk(chunk: int, mask_mod: Optional[Callable[..., Any]]) -> Callable[..., Any]:
+    """A mask_mod of the keys in the chunk of a row; the last row is where the last key is."""
+    if not isinstance(chunk, Integral) or chunk < 0:
+        raise BindingError(f"expected attention_chunk to be a number of positions, 0 for all, got {chunk!r}")
+
+    def shown(b, h, i, j):
+        sees = (i + key_length() - query_length()) // int(chunk) == j // int(chunk)
+        return sees & mask_mod(b, h, i, j) if mask_mod else sees
+
+    return shown
 
 
 def alibi_at_end(slopes: Any, cap: float) -> Callable[..., Any]:

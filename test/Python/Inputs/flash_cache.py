@@ -26,14 +26,16 @@ def turned(x, at, interleaved):
     return out
 
 
-def attend(q, k, v, window=None, slope=None, padding=0):
-    """Of one sequence, [rows, H, D]: causal from the bottom right, without the first `padding` keys."""
+def attend(q, k, v, window=None, slope=None, padding=0, chunk=0):
+    """Of one sequence, [rows, H, D]: causal from the bottom right, without the first `padding` keys, or those of other chunks."""
     k, v = (x.astype(float).repeat(H // HKV, 1) for x in (k, v))
     s = np.einsum("ihd,jhd->hij", q.astype(float), k) / D**0.5
     back = np.arange(len(k)) - (np.arange(len(q)) + len(k) - len(q))[:, None]
     if slope is not None:
         s = s + slope[:, None, None] * np.minimum(back, 0)
-    s = np.where((back <= 0) & (back >= -window if window else True) & (np.arange(len(k)) >= padding), s, -np.inf)
+    chunks = np.arange(len(k)) // (chunk or len(k))
+    is_near = chunks == chunks[len(k) - len(q) :][:, None]
+    s = np.where(is_near & (back <= 0) & (back >= -window if window else True) & (np.arange(len(k)) >= padding), s, -np.inf)
     top = s.max(-1, keepdims=True)
     p = np.exp(s - top)
     return np.einsum("hij,jhd->ihd", p / p.sum(-1, keepdims=True), v), (np.log(p.sum(-1, keepdims=True)) + top)[..., 0]
@@ -55,7 +57,7 @@ def check(cache_shape, tokens, interleaved=None, table=None, sequences=None, pac
     if interleaved is not None:
         flags.update(rotary_cos=COS, rotary_sin=SIN, rotary_interleaved=interleaved)
     pages = {"block_table": table} if table is not None else {"cache_batch_idx": sequences}
-    reads = {"window": more["window_size"][0] if "window_size" in more else None, "slope": more.get("alibi_slopes")}
+    reads = {"window": more["window_size"][0] if "window_size" in more else None, "slope": more.get("alibi_slopes"), "chunk": more.get("attention_chunk", 0)}
     for where in ON:
         caches = old[0].copy(), old[1].copy()
         out, lse = attn_mlir.flash_attn_with_kvcache(
@@ -63,7 +65,7 @@ def check(cache_shape, tokens, interleaved=None, table=None, sequences=None, pac
         )  # fmt: skip
         for b in range(B):
             take = (lambda x, b=b: x[offsets[b] : offsets[b + 1]]) if packed else (lambda x, b=b: x[b])
-            at = lengths[b] + np.arange(counts[b])
+            at = more.get("rotary_seqlens", lengths)[b] + np.arange(counts[b])
             turn = (lambda x, at=at: turned(x, at, interleaved)) if interleaved is not None else (lambda x: x)
             stored = [keys_of(x, rows, b, lengths[b] + counts[b]) for x in caches]
             keys, values = (keys_of(x, rows, b, lengths[b] + counts[b]) for x in old)
@@ -87,6 +89,9 @@ LONG = np.array([100, 0, 150], np.int32)
 check((18, 32), 1, None, rng.permutation(18).reshape(3, 6).astype(np.int32), num_splits=3, lengths=LONG)
 check((60, 8), 3, None, rng.permutation(60).reshape(3, 20).astype(np.int64), packed=True, num_splits=4, lengths=LONG)
 check((3, 40), 4, None, packed=True)
+check((3, 40), 2, False, rotary_seqlens=np.array([3, 11, 0], np.int64))
+check((15, 8), 5, True, TABLE, packed=True, rotary_seqlens=np.array([0, 7, 40], np.int32), attention_chunk=16)
+check((3, 40), 3, None, attention_chunk=7)
 check((3, 40), 2, True, cache_leftpad=np.array([17, 0, 30], np.int64))
 check((4, 40), 3, None, sequences=np.array([3, 1, 0]), packed=True, cache_leftpad=np.array([3, 0, 9], np.int32), window_size=(20, -1))
 
@@ -115,6 +120,9 @@ for message, more in {
     "expected num_splits 0, for a number that is chosen, or 1 without block_table, got 4": {"num_splits": 4},
     "expected num_splits of 0 or more, got -1": {"num_splits": -1},
     "expected num_splits 0 with fixed_split_size, got 2": {"num_splits": 2, "fixed_split_size": 1, "block_table": TABLE},
+    "expected rotary_cos and rotary_sin with rotary_seqlens": {"rotary_seqlens": LENGTHS},
+    "rotary_seqlens: expected i32 or i64 of [3], got i32 of [1]": {"rotary_seqlens": LENGTHS[:1], "rotary_cos": COS, "rotary_sin": SIN, "k": new, "v": new, "cache_seqlens": 3},
+    "expected attention_chunk to be a number of positions, 0 for all, got -5": {"attention_chunk": -5},
     "expected rotary_cos and rotary_sin together": {"rotary_cos": COS},
     "expected k and v with rotary_cos": {"rotary_cos": COS, "rotary_sin": SIN},
     "expected k, v and cache_seqlens together": {"k": new, "v": new},

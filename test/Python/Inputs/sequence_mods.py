@@ -212,6 +212,16 @@ class Mods(unittest.TestCase):
         with self.assertRaisesRegex(attn_mlir.BindingError, "expected no seqused_k without block_table"):
             attn_mlir.flash_attn_varlen_func(self.q, self.keys, self.values, OFFSETS, KEY_OFFSETS, 39, seqused_k=OFFSETS)
 
+    def test_chunks_by_flash_attention(self):
+        """attention_chunk: keys of the chunk of 10 positions that the row's own is in, the last row at the last key; with a mask_mod beside."""
+        at = [np.arange(m)[:, None] + n - m for m, n in zip(ROWS, KEYS)]
+        wanted = self.expected(lambda b, i, j: (j // 10 == at[b] // 10) & (j <= at[b]) & (j % 4 != 1))
+        options = {"causal": True, "attention_chunk": 10, "mask_mod": lambda b, h, i, j: j % 4 != 1}
+        for where in DEVICES:
+            self.close(attn_mlir.flash_attn_varlen_func(self.q, self.keys, self.values, OFFSETS, KEY_OFFSETS, 39, **options, **where), wanted)
+        with self.assertRaisesRegex(attn_mlir.BindingError, "expected attention_chunk to be a number of positions, 0 for all, got 2.5"):
+            attn_mlir.flash_attn_varlen_func(self.q, self.keys, self.values, OFFSETS, KEY_OFFSETS, 39, attention_chunk=2.5)
+
     def test_custom_masks_by_flashinfer(self):
         """Of each sequence rows by keys, as bools and as bits of bytes; beside a mask_mod; causal does not count."""
         keys, values, table = self.paged()
