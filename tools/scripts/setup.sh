@@ -73,7 +73,7 @@ install_python_packages() {
 }
 
 # The compiler of a new build folder: that of CC and CXX, else clang of LLVM 22, which needs
-# half of g++'s time for this project, else the system's.
+# two thirds of g++'s time for this project, else the system's.
 choose_compiler() {
   if [ -e "$build/CMakeCache.txt" ] || [ -n "${CC:-}${CXX:-}" ]; then return; fi
   if command -v clang-22 >/dev/null && command -v clang++-22 >/dev/null; then
