@@ -63,7 +63,7 @@ def flash_attn_with_kvcache(
         `causal` or a window is needed, without which FlashAttention turns all of them by the first's.
       rotary_seqlens: [B], i32 or i64: positions that new rows are turned from, where these are not those of cache_seqlens.
       cache_leftpad: [B], i32 or i64: positions of each sequence in front of its first key, not with pages. Keys keep their positions, and cache_seqlens counts from 0.
-      num_splits: 0: the compiler chooses ranges of keys that CTAs of their own take; 1: none; more: at most so many ranges of the columns of a table of pages.
+      num_splits, of a GPU: 0: the compiler chooses ranges of keys that CTAs of their own take; 1: none; more: at most so many ranges of the columns of a table of pages.
       window_size, softcap, alibi_slopes, attention_chunk: as of `flash_attn_varlen_func`.
       options: those of `decode` and `prefill` alone: target, device, out, cache, allow_tf32, invariance, qk_norm, fixed_split_size, mask_mod, score_mod.
 

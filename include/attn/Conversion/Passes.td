@@ -247,7 +247,8 @@ def AttnRaiseOutputs : Pass<"attn-raise-outputs"> {
     range is a part, too, with `bytes`: kernels round so from sm_89 on.
 
     Where a maximum of magnitudes, `math.absf` and `arith.maximumf` over all
-    elements, or over the columns and other dimensions of the output as it is,
+    elements, or over the columns and other dimensions of the output as it is, or
+    `tosa.abs` and `tosa.reduce_max` over the columns of static shapes,
     uses a tensor on the way, that is the result of an output_mod with an `amax`
     (up to 256 columns), the rest of the reduction is of that, and what else uses
     the tensor is followed: delayed scaling. What depends on the maximum is not

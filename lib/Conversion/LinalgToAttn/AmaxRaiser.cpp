@@ -132,7 +132,7 @@ static Operation *findTosaMaxima(Value output, Value view) {
     return found;
   for (Operation *user : view.getUsers())
     if (isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(user) ||
-        raise::isTosaReshape(user))
+        user->getName().getStringRef() == "tosa.reshape")
       if (Operation *behind = findTosaMaxima(output, user->getResult(0)))
         return behind;
   return nullptr;

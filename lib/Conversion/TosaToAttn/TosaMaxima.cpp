@@ -25,7 +25,3 @@ Operation *attn::raise::findRowMaxima(Value tensor) {
   }
   return nullptr;
 }
-
-bool attn::raise::isTosaReshape(Operation *op) {
-  return isa<tosa::ReshapeOp>(op);
-}

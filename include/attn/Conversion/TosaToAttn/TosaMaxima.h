@@ -16,9 +16,6 @@ namespace attn::raise {
 /// one dimension at a time.
 mlir::Operation *findRowMaxima(mlir::Value tensor);
 
-/// True for an op of TOSA that shows a tensor with another shape.
-bool isTosaReshape(mlir::Operation *op);
-
 } // namespace attn::raise
 
 #endif // ATTN_CONVERSION_TOSATOATTN_TOSAMAXIMA_H
