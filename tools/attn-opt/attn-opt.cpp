@@ -11,6 +11,7 @@
 
 #include "CompileMode.h"
 #include "CrashGuard.h"
+#include "Heap.h"
 
 #include "attn/Dialect/Attn/Sharding/ShardingInterfaceImpl.h"
 #include "attn/Pipelines/InitAll.h"
@@ -41,6 +42,7 @@ static mlir::LogicalResult runTool(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
+  attn::growHeapInHugePages();
   llvm::InitLLVM init(argc, argv);
   return attn::runGuarded(
       "attn-opt", [&] { return mlir::asMainReturnCode(runTool(argc, argv)); });

@@ -9,6 +9,7 @@
 #include "CrashGuard.h"
 #include "CudaKernel.h"
 #include "GpuProgram.h"
+#include "Heap.h"
 #include "Inputs.h"
 #include "Options.h"
 #include "Serve.h"
@@ -340,6 +341,7 @@ static void endOnMemory(void *, const char *, bool) {
 }
 
 int main(int argc, char **argv) {
+  growHeapInHugePages();
   llvm::InitLLVM init(argc, argv);
   std::set_new_handler(nullptr); // LLVM's own ends the process.
   llvm::install_bad_alloc_error_handler(endOnMemory);

@@ -82,7 +82,10 @@ private:
   static unsigned dependenceOf(FragmentType type);
   void noteDependences();
   void mapArguments(IRMapping &mapping, int64_t i);
+  Value firstCoordinate(unsigned argument);
   Value coordinate(unsigned argument, int64_t number, int64_t distance);
+  Value baseOfKeys(Operation *op);
+  Value keyOf(Operation *sum, const Position &position);
   Value cloneBody(int64_t i);
 
   OpBuilder &builder;
@@ -97,6 +100,8 @@ private:
   llvm::DenseMap<std::pair<Operation *, int64_t>, Operation *> clones;
   /// Coordinates by the argument of the body and the register.
   llvm::DenseMap<std::pair<unsigned, int64_t>, Value> coordinates;
+  /// The sums of `keyOf`, by number as coordinates are.
+  llvm::DenseMap<std::pair<Operation *, int64_t>, Value> keys;
 };
 
 MapExpansion::MapExpansion(OpBuilder &builder, MapOp op, int64_t warps,
@@ -130,24 +135,68 @@ void MapExpansion::noteDependences() {
   }
 }
 
+/// The first row or column of the thread.
+Value MapExpansion::firstCoordinate(unsigned argument) {
+  Value &first = coordinates[{argument, -1}];
+  if (first)
+    return first;
+  Value lane = index.lane();
+  if (argument != op.getInputs().size())
+    return first = index.mul(index.bitAnd(lane, 3), type.isQuads() ? 4 : 2);
+  Value warpRow = index.mul(index.warp(), type.getRows() / warps);
+  return first = index.add(warpRow, index.shiftRight(lane, 2));
+}
+
 /// The first row or column of the thread plus `distance`, for register `number`
 /// of a row or column fragment.
 Value MapExpansion::coordinate(unsigned argument, int64_t number,
                                int64_t distance) {
-  auto [known, isNew] = coordinates.try_emplace({argument, number});
-  if (!isNew)
-    return known->second;
-  auto [first, isFirstNew] = coordinates.try_emplace({argument, -1});
-  if (isFirstNew) {
-    Value lane = index.lane();
-    if (argument == op.getInputs().size()) {
-      Value warpRow = index.mul(index.warp(), type.getRows() / warps);
-      first->second = index.add(warpRow, index.shiftRight(lane, 2));
-    } else {
-      first->second = index.mul(index.bitAnd(lane, 3), type.isQuads() ? 4 : 2);
-    }
+  Value &known = coordinates[{argument, number}];
+  if (known)
+    return known;
+  Value sum = index.add(firstCoordinate(argument), distance);
+  return coordinates[{argument, number}] = sum;
+}
+
+/// What `op` adds to the column and is the same for all elements; nothing if it
+/// is no such sum.
+Value MapExpansion::baseOfKeys(Operation *op) {
+  auto sum = dyn_cast<arith::AddIOp>(op);
+  if (!sum || !sum.getType().isInteger(32) || type.isRow())
+    return {};
+  Value column = body.getArguments().back();
+  Value base = sum.getLhs() == column   ? sum.getRhs()
+               : sum.getRhs() == column ? sum.getLhs()
+                                        : Value();
+  bool isOutside =
+      base && !body.getParent()->isAncestor(base.getParentRegion());
+  return isOutside ? base : Value();
+}
+
+/// An i32 as a value that LLVM knows nothing of.
+static Value hide(OpBuilder &builder, Value value) {
+  return LLVM::InlineAsmOp::create(
+             builder, value.getLoc(), value.getType(), value, "mov.b32 $0, $1;",
+             "=r,r", /*has_side_effects=*/false, /*is_align_stack=*/false,
+             LLVM::TailCallKind::None, /*asm_dialect=*/LLVM::AsmDialectAttr(),
+             /*operand_attrs=*/ArrayAttr())
+      .getRes();
+}
+
+/// The key of a position: the thread's first one, which the loop counts, plus a
+/// constant. The first is hidden: LLVM's loop strength reduction would take
+/// each key for an induction variable and weigh them against each other, a
+/// quarter of the backend's time for the same instructions.
+Value MapExpansion::keyOf(Operation *sum, const Position &position) {
+  if (!keys.contains({sum, -1})) {
+    Value column = firstCoordinate(inputs.size() + 1);
+    keys[{sum, -1}] = hide(builder, index.add(baseOfKeys(sum), column));
   }
-  return coordinates[{argument, number}] = index.add(first->second, distance);
+  Value first = keys[{sum, -1}];
+  Value &key = keys[{sum, position.columnRegister()}];
+  if (!key)
+    key = index.add(first, columnDistance(type, position));
+  return key;
 }
 
 void MapExpansion::mapArguments(IRMapping &mapping, int64_t i) {
@@ -168,7 +217,8 @@ void MapExpansion::mapArguments(IRMapping &mapping, int64_t i) {
   if (type.isRow())
     return;
   Value column = body.getArgument(++argument);
-  if (!column.use_empty())
+  auto isSum = [&](Operation *user) { return bool(baseOfKeys(user)); };
+  if (!llvm::all_of(column.getUsers(), isSum))
     mapping.map(column, coordinate(argument, position.columnRegister(),
                                    columnDistance(type, position)));
 }
@@ -187,6 +237,10 @@ Value MapExpansion::cloneBody(int64_t i) {
       mapping.map(exp2.getResult(),
                   buildExp2OnFma(builder, op.getLoc(),
                                  mapping.lookup(exp2.getOperand())));
+      continue;
+    }
+    if (baseOfKeys(&inner)) {
+      mapping.map(inner.getResult(0), keyOf(&inner, position));
       continue;
     }
     unsigned dependence =
