@@ -162,7 +162,8 @@ Value MapExpansion::coordinate(unsigned argument, int64_t number,
 /// is no such sum.
 Value MapExpansion::baseOfKeys(Operation *op) {
   auto sum = dyn_cast<arith::AddIOp>(op);
-  if (!sum || !sum.getType().isInteger(32) || type.isRow())
+  if (!sum || sum->getBlock() != &body || type.isRow() ||
+      !sum.getType().isInteger(32))
     return {};
   Value column = body.getArguments().back();
   Value base = sum.getLhs() == column   ? sum.getRhs()
