@@ -169,8 +169,8 @@ Value MapExpansion::baseOfKeys(Operation *op) {
   Value base = sum.getLhs() == column   ? sum.getRhs()
                : sum.getRhs() == column ? sum.getLhs()
                                         : Value();
-  bool isOutside =
-      base && !body.getParent()->isAncestor(base.getParentRegion());
+  // An argument of the kernel may have lost its block to the conversion.
+  bool isOutside = base && base.getParentBlock() != &body;
   return isOutside ? base : Value();
 }
 
