@@ -158,8 +158,7 @@ Value MapExpansion::coordinate(unsigned argument, int64_t number,
   return coordinates[{argument, number}] = sum;
 }
 
-/// What `op` adds to the column and is the same for all elements; nothing if it
-/// is no such sum.
+/// What `op` adds to the column, the same for all elements; nothing otherwise.
 Value MapExpansion::baseOfKeys(Operation *op) {
   auto sum = dyn_cast<arith::AddIOp>(op);
   if (!sum || sum->getBlock() != &body || type.isRow() ||
@@ -170,8 +169,7 @@ Value MapExpansion::baseOfKeys(Operation *op) {
                : sum.getRhs() == column ? sum.getLhs()
                                         : Value();
   // An argument of the kernel may have lost its block to the conversion.
-  bool isOutside = base && base.getParentBlock() != &body;
-  return isOutside ? base : Value();
+  return base && base.getParentBlock() != &body ? base : Value();
 }
 
 /// An i32 as a value that LLVM knows nothing of.
@@ -184,10 +182,8 @@ static Value hide(OpBuilder &builder, Value value) {
       .getRes();
 }
 
-/// The key of a position: the thread's first one, which the loop counts, plus a
-/// constant. The first is hidden: LLVM's loop strength reduction would take
-/// each key for an induction variable and weigh them against each other, a
-/// quarter of the backend's time for the same instructions.
+/// The key of a position: the thread's first one, hidden, plus a constant. LLVM
+/// would weigh each as an induction variable (docs/Rationale/CompileTime.md).
 Value MapExpansion::keyOf(Operation *sum, const Position &position) {
   if (!keys.contains({sum, -1})) {
     Value column = firstCoordinate(inputs.size() + 1);
