@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HeadOps.h"
+#include "Descales.h"
 #include "MaskChecks.h"
 #include "ModPrograms.h"
 #include "OutputOps.h"
@@ -25,19 +26,6 @@ using namespace attn;
 //===----------------------------------------------------------------------===//
 // attn.attention
 //===----------------------------------------------------------------------===//
-
-/// attention_c20, where sizes are dynamic.
-static LogicalResult checkDescale(Operation *op,
-                                  const reference::Tensor &descale,
-                                  const reference::Tensor &query,
-                                  const reference::Tensor &key) {
-  std::vector<int64_t> heads = {query.getDim(kBatch), key.getDim(kHead)};
-  if (descale.getRank() == 1 || descale.getShape() == heads)
-    return success();
-  return op->emitOpError() << "expected a descale of "
-                           << reference::formatShape(heads) << ", got "
-                           << reference::formatShape(descale.getShape());
-}
 
 static LogicalResult evaluateAttention(Operation *op,
                                        Environment &environment) {
@@ -136,16 +124,6 @@ static RowEnd getPlainEnd(RowReductionInterface reduction, double sum) {
   return RowEnd(divisor == 0 ? 0 : 1 / divisor);
 }
 
-/// The element of a descale, [1] or [B, Hkv], for a row of `acc`.
-static double getDescaleOfRow(const reference::Tensor &descale,
-                              const reference::Tensor &acc, int64_t row) {
-  if (descale.getRank() == 1)
-    return descale[0];
-  int64_t heads = acc.getDim(kHead), keyHeads = descale.getDim(1);
-  int64_t head = row / acc.getDim(kSequence);
-  return descale[head / heads * keyHeads + head % heads / (heads / keyHeads)];
-}
-
 static LogicalResult evaluateNormalize(Operation *op,
                                        Environment &environment) {
   auto normalize = cast<NormalizeOp>(op);
@@ -182,7 +160,9 @@ static LogicalResult evaluateNormalize(Operation *op,
     RowEnd end =
         max ? RowEnd((*max)[row], rowSum, own) : getPlainEnd(reduction, rowSum);
     double factor = normalize.getScaleValue() *
-                    (descale ? getDescaleOfRow(*descale, acc, row) : 1);
+                    (descale ? getDescaleOfHead(*descale, acc.getDim(kHead),
+                                                row / acc.getDim(kSequence))
+                             : 1);
     for (int64_t i = row * width; i < (row + 1) * width; ++i)
       output.set(i, factor * acc[i] * end.factor);
     if (lse)

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Descales.h"
 #include "MaskChecks.h"
 #include "ModPrograms.h"
 
@@ -66,19 +67,64 @@ static LogicalResult checkBase(AttentionBackwardOp op,
                              "to base 2: multiply it by log(2)";
 }
 
+/// What the operand of that number stands for: itself, or of 8 bits each number
+/// times its descale, as f64.
+static FailureOr<reference::Tensor>
+getDequantized(AttentionBackwardOp op, Environment &environment,
+               unsigned number) {
+  Value operands[] = {op.getQuery(), op.getKey(), op.getValue(),
+                      op.getDOutput()};
+  reference::Tensor tensor = getOperand(operands[number], environment);
+  if (!isFloat8(operands[number].getType()))
+    return tensor;
+  reference::Tensor wide = tensor.convertTo(ElementType::F64);
+  Value given = op.getDescaleOf(number);
+  if (!given)
+    return wide;
+  reference::Tensor descale = getOperand(given, environment);
+  reference::Tensor query = getOperand(op.getQuery(), environment);
+  reference::Tensor key = getOperand(op.getKey(), environment);
+  if (failed(checkDescale(op, descale, query, key)))
+    return failure();
+  int64_t size = wide.getDim(kSequence) * wide.getDim(kHeadDim);
+  for (int64_t i = 0; i < wide.getNumElements(); ++i)
+    wide.set(i, wide[i] * getDescaleOfHead(descale, wide.getDim(kHead),
+                                           i / size));
+  return wide;
+}
+
+/// How factors of products of 8 bits are rounded; nothing of more bits.
+static std::optional<reference::Float8Factors>
+getFloat8Factors(AttentionBackwardOp op, Environment &environment) {
+  if (!isFloat8(op.getQuery().getType()))
+    return std::nullopt;
+  reference::Float8Factors factors{
+      getOperand(op.getValue(), environment).getType(),
+      getOperand(op.getDOutput(), environment).getType()};
+  if (op.getScaleDs())
+    factors.scoreScale = getOperand(op.getScaleDs(), environment)[0];
+  return factors;
+}
+
 LogicalResult attn::evaluateBackward(Operation *op, Environment &environment) {
   auto backward = cast<AttentionBackwardOp>(op);
   auto operand = [&](Value value) { return getOperand(value, environment); };
-  reference::Tensor query = operand(backward.getQuery());
-  reference::Tensor key = operand(backward.getKey());
-  reference::Tensor value = operand(backward.getValue());
+  SmallVector<reference::Tensor, 4> factors;
+  for (unsigned number = 0; number < 4; ++number) {
+    FailureOr<reference::Tensor> factor =
+        getDequantized(backward, environment, number);
+    if (failed(factor))
+      return failure();
+    factors.push_back(std::move(*factor));
+  }
+  const reference::Tensor &query = factors[0], &key = factors[1],
+                          &value = factors[2], &dOutput = factors[3];
   bool hasSoftmax = backward.getNormalization().hasLse();
   reference::Tensor output, lse;
   if (hasSoftmax) {
     output = operand(backward.getOutput());
     lse = operand(backward.getLse());
   }
-  reference::Tensor dOutput = operand(backward.getDOutput());
   std::optional<reference::Tensor> dLse;
   if (backward.getDLse())
     dLse = operand(backward.getDLse());
@@ -87,7 +133,8 @@ LogicalResult attn::evaluateBackward(Operation *op, Environment &environment) {
       return failure();
   ModPrograms mods(backward, environment, query, key);
   reference::BackwardInputs inputs{output, lse, dOutput,
-                                   dLse ? &*dLse : nullptr};
+                                   dLse ? &*dLse : nullptr,
+                                   getFloat8Factors(backward, environment)};
   bool isOracle = environment.precision == EvaluationPrecision::Float64;
   if (isOracle && hasSoftmax &&
       failed(checkBase(backward, query, key, value, lse, mods.options)))
@@ -118,6 +165,8 @@ LogicalResult attn::evaluateBackward(Operation *op, Environment &environment) {
     set(backward.getDSink(),
         getSinkGradient(operand(backward.getSink()), inputs,
                         isOracle ? ElementType::F64 : ElementType::F32));
+  if (backward.getAmaxDs())
+    set(backward.getAmaxDs(), gradients->scoreMaxima);
   return success();
 }
 
@@ -137,10 +186,13 @@ LogicalResult attn::evaluateDelta(Operation *op, Environment &environment) {
   std::optional<reference::Tensor> dLse;
   if (deltaOp.getDLse())
     dLse = getOperand(deltaOp.getDLse(), environment);
+  double descale = 1;
+  if (deltaOp.getDescale())
+    descale = getOperand(deltaOp.getDescale(), environment)[0];
   for (int64_t row = 0; row < delta.getNumElements(); ++row) {
     double sum = dLse ? -(*dLse)[row] : 0;
     for (int64_t i = row * width; i < (row + 1) * width; ++i)
-      sum += output[i] * dOutput[i];
+      sum += output[i] * descale * dOutput[i];
     delta.set(row, sum);
   }
   environment.values[deltaOp.getDelta()] = fromReference(delta);

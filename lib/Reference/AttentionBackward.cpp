@@ -59,6 +59,38 @@ private:
       sums[d] = static_cast<Real>(sums[d]) + factor * static_cast<Real>(row[d]);
   }
 
+  /// A weight as a factor of dO.
+  Real roundWeight(Real weight) const {
+    if (!rounds8Bits())
+      return roundFactor(weight);
+    constexpr double kWeightScale = 256;
+    return static_cast<Real>(
+        quantize(weight, 1 / kWeightScale, inputs.float8->weights) /
+        kWeightScale);
+  }
+
+  /// scale * dS1 as a factor of keys and queries.
+  Real roundGradient(Real gradient) const {
+    if (!rounds8Bits())
+      return scale * roundFactor(gradient);
+    double factor = inputs.float8->scoreScale;
+    return static_cast<Real>(quantize(scale * gradient * factor, 1,
+                                      inputs.float8->scores) /
+                             factor);
+  }
+
+  bool rounds8Bits() const {
+    return inputs.float8 && factorType != ElementType::F64;
+  }
+
+  void addMaximum(const detail::ScoreIndex &at, Real gradient) const {
+    Tensor &maxima = gradients.scoreMaxima;
+    int64_t row = (at.b * dims.queryHeads + at.h) * dims.queryLength + at.i;
+    double size = std::abs(gradient);
+    if (std::isnan(size) || size > maxima[row])
+      maxima.set(row, size);
+  }
+
   Real roundFactor(Real factor) const {
     return static_cast<Real>(options.tf32Products
                                  ? roundToTf32(factor)
@@ -139,10 +171,12 @@ private:
     const Tensor &dO = inputs.outputGradient;
     Real kept = static_cast<Real>(detail::getDropoutFactor(options, at));
     Real dP = kept * dot(dO, outputRow, value, valueRow, dims.valueDim);
-    accumulate(gradients.value, valueRow, roundFactor(p * kept), dO, outputRow,
+    accumulate(gradients.value, valueRow, roundWeight(p * kept), dO, outputRow,
                dims.valueDim);
     Real gradient = hasSoftmax() ? p * (dP - delta) : dP;
-    Real dS = scale * roundFactor(goBack(gradient, raw, at));
+    Real inner = goBack(gradient, raw, at);
+    addMaximum(at, scale * inner);
+    Real dS = roundGradient(inner);
     accumulate(gradients.query, queryRow, dS, key, keyRow, dims.headDim);
     accumulate(gradients.key, keyRow, dS, query, queryRow, dims.headDim);
   }
@@ -213,7 +247,9 @@ computeBackward(const Tensor &query, const Tensor &key, const Tensor &value,
       Tensor(key.getShape(), precision.sumType),
       Tensor(value.getShape(), precision.sumType),
       options.bias ? Tensor(options.bias->getShape(), precision.sumType)
-                   : Tensor()};
+                   : Tensor(),
+      Tensor({dims->batch, dims->queryHeads, dims->queryLength},
+             precision.sumType)};
   HeadBackward<Real> head(query, key, value, inputs, options, *dims,
                           precision.factorType, gradients);
   // A broadcast bias sums over all heads, in one order on one thread.
@@ -262,8 +298,9 @@ unfusedAttentionBackward(const Tensor &query, const Tensor &key,
   return computeBackward<float>(
       detail::roundToTf32(query), detail::roundToTf32(key),
       detail::roundToTf32(value),
-      {inputs.output, inputs.lse, outputGradient, inputs.lseGradient}, options,
-      precision);
+      {inputs.output, inputs.lse, outputGradient, inputs.lseGradient,
+       inputs.float8},
+      options, precision);
 }
 
 } // namespace reference

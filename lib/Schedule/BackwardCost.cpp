@@ -34,7 +34,7 @@ public:
               const Schedule &schedule, const TargetInfo &target)
       : problem(problem), kernel(kernel), schedule(schedule), target(target),
         family(getFamily(schedule.mma)),
-        dim(alignUp(problem.headDim, kWarpRows)),
+        inputBytes(getSizeBytes(problem.elementType)), dim(alignUp(problem.headDim, kWarpRows)),
         valueDim(alignUp(problem.valueDim, kWarpRows)) {}
 
   /// Empty if the kernel can run.
@@ -69,6 +69,7 @@ private:
   int64_t getTensorColumns() const;
   std::string findMappingObstacle() const;
   std::string findFusedObstacle() const;
+  std::string findFloat8Obstacle() const;
   double getTileClocks() const;
   double getSharedClocks() const;
   double countTiles() const;
@@ -78,7 +79,7 @@ private:
   const Schedule &schedule;
   const TargetInfo &target;
   const Family &family;
-  int64_t dim, valueDim;
+  int64_t inputBytes, dim, valueDim;
 };
 } // namespace
 
@@ -101,7 +102,7 @@ int64_t KernelModel::getStreamBytes() const {
   int64_t columns = dim + valueDim;
   if (getSlices() > 1)
     columns = getGradientColumns() + (hasScoreGradient() ? columns : dim);
-  int64_t bytes = getStreamed() * columns * kInputBytes;
+  int64_t bytes = getStreamed() * columns * inputBytes;
   if (keysStay() && hasRoles())
     bytes += (hasScoreGradient() ? 2 : 1) * getStreamed() * kFloatBytes;
   return bytes;
@@ -112,7 +113,7 @@ int64_t KernelModel::getStreamBytes() const {
 int64_t KernelModel::getExchangeBytes() const {
   if (!isFused())
     return 0;
-  return schedule.stages * getStaying() * getStreamed() * kInputBytes +
+  return schedule.stages * getStaying() * getStreamed() * inputBytes +
          getStreamed() * dim * kFloatBytes;
 }
 
@@ -120,7 +121,7 @@ int64_t KernelModel::getSharedMemory() const {
   int64_t columns = dim + (hasScoreGradient() ? valueDim : 0);
   // A barrier for each tile that stays, two for each stage of a ring.
   int64_t barriers = hasRoles() ? 8 * (2 + 4 * schedule.stages) : 0;
-  return getStaying() * columns * kInputBytes +
+  return getStaying() * columns * inputBytes +
          schedule.stages * getStreamBytes() + getExchangeBytes() + barriers;
 }
 
@@ -207,6 +208,29 @@ std::string KernelModel::findMappingObstacle() const {
   return "";
 }
 
+/// What is wrong with inputs of 8 bits: instructions sum 32 of their products.
+std::string KernelModel::findFloat8Obstacle() const {
+  constexpr int64_t depth = 32;
+  if (inputBytes > 1)
+    return "";
+  std::string name(getName(schedule.mma));
+  if (isFused() || hasRoles())
+    return "the " + std::string(isFused() ? "fused " : "") + "kernels of " +
+           name + " have no backward of 8 bits";
+  if (std::string missing = family.findObstacle(problem, target);
+      !missing.empty())
+    return missing;
+  if (problem.headDim % depth != 0 || problem.valueDim % depth != 0 ||
+      getStreamed() % depth != 0)
+    return "a backward of 8 bits takes head dims and tiles that are multiples "
+           "of " +
+           std::to_string(depth) + ", got D = " +
+           std::to_string(problem.headDim) +
+           ", Dv = " + std::to_string(problem.valueDim) + " and tiles of " +
+           std::to_string(getStreamed());
+  return "";
+}
+
 std::string KernelModel::findObstacle() const {
   auto number = [](int64_t value) { return std::to_string(value); };
   if (schedule.kind != ScheduleKind::LargeCache)
@@ -221,6 +245,8 @@ std::string KernelModel::findObstacle() const {
   if (std::string obstacle = findFusedObstacle(); !obstacle.empty())
     return obstacle;
   if (std::string obstacle = findMappingObstacle(); !obstacle.empty())
+    return obstacle;
+  if (std::string obstacle = findFloat8Obstacle(); !obstacle.empty())
     return obstacle;
   if (hasRoles() && std::max(dim, valueDim) > family.facts.maxColumns)
     return "a product of the backward has at most 256 columns, got D = " +
@@ -299,6 +325,11 @@ double KernelModel::countTiles() const {
          getSlices();
 }
 
+/// Of an element of the output and of the gradients.
+static int64_t getGradientBytes(const AttentionProblem &problem) {
+  return std::max<int64_t>(getSizeBytes(problem.elementType), kInputBytes);
+}
+
 /// The kernels before and behind a fused one; statistics and sums are of whole
 /// tiles of rows.
 static Traffic getRowTraffic(const AttentionProblem &problem,
@@ -332,8 +363,9 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
                  kernel == BackwardKernel::KeyGradient || isFused;
   bool hasDValue = kernel == BackwardKernel::KeyValueGradients ||
                    kernel == BackwardKernel::ValueGradient || isFused;
-  int64_t d = problem.headDim * kInputBytes,
-          dv = problem.valueDim * kInputBytes;
+  int64_t inputBytes = getSizeBytes(problem.elementType),
+          outputBytes = getGradientBytes(problem);
+  int64_t d = problem.headDim * inputBytes, dv = problem.valueDim * inputBytes;
   // All slices read the same, but of the factor of their product, of which each
   // reads its columns once more; of dO for dV those alone.
   int64_t slices = countGradientSlices(kernel, schedule, problem);
@@ -359,18 +391,19 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
       if (problem.hasSoftmax() && hasDKey)
         head.read(Operand::Delta, whole);
       if (hasDKey)
-        head.write(Operand::KeyGradient, keys * d);
+        head.write(Operand::KeyGradient, keys * problem.headDim * outputBytes);
       if (hasDValue)
-        head.write(Operand::ValueGradient, keys * dv);
+        head.write(Operand::ValueGradient,
+                   keys * problem.valueDim * outputBytes);
       if (isFused)
         head.write(Operand::QuerySums, whole * problem.headDim);
       return;
     }
-    head.write(Operand::QueryGradient, rows * d);
+    head.write(Operand::QueryGradient, rows * problem.headDim * outputBytes);
     if (!problem.hasSoftmax())
       return;
     // delta reads O, and dO once more.
-    head.read(Operand::Output, rows * dv * slices)
+    head.read(Operand::Output, rows * problem.valueDim * outputBytes * slices)
         .read(Operand::OutputGradient, rows * dv * slices);
     head.read(Operand::Lse, rows * kFloatBytes * slices);
     head.write(Operand::Lse, schedule.tileM * kFloatBytes);
@@ -391,13 +424,14 @@ double KernelModel::getSharedClocks() const {
   auto rows = static_cast<double>(family.facts.unitRows);
   double owners = static_cast<double>(getStaying()) / rows;
   double depth = dim + (hasScoreGradient() ? valueDim : 0);
-  double bytes = kInputBytes * depth * (rows + getStreamed()) +
-                 kInputBytes * getStreamed() * getGradientColumns();
+  double width = static_cast<double>(inputBytes);
+  double bytes = width * depth * (rows + getStreamed()) +
+                 width * getStreamed() * getGradientColumns();
   // dS is written, and read with the keys; dQ is written, and read by the copy.
   double exchange = 0;
   if (isFused()) {
-    bytes += kInputBytes * getStaying() * (rows + getStreamed());
-    exchange = kInputBytes * getStaying() * getStreamed() +
+    bytes += width * getStaying() * (rows + getStreamed());
+    exchange = width * getStaying() * getStreamed() +
                2.0 * getStreamed() * dim * kFloatBytes;
   }
   return (owners * bytes + exchange + getStreamBytes()) /

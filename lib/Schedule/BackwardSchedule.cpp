@@ -376,14 +376,16 @@ Result<BackwardSelection>
 attn::selectBackwardSchedules(const AttentionProblem &problem,
                               const TargetInfo &target,
                               const BackwardOverrides &given) {
-  if (getSizeBytes(problem.elementType) == 1)
-    return Error{"expected inputs of at least 16 bits for a backward, got "
-                 "dtype=" +
-                 std::string(getName(problem.elementType))};
+  if (problem.elementType == ElementType::I8)
+    return Error{"expected floats for a backward, got dtype=i8"};
   if (Status status = problem.verify(); !status)
     return Error{status.error()};
   std::optional<ScheduleKind> kind = getKind(given.query);
+  bool isByte = getSizeBytes(problem.elementType) == 1;
   if (kind == ScheduleKind::SmallCache) {
+    if (isByte)
+      return Error{"expected kind = \"large_cache\" for inputs of 8 bits, got "
+                   "\"small_cache\""};
     if (!problem.hasSoftmax())
       return Error{"expected kind = \"large_cache\" without softmax, got "
                    "\"small_cache\""};
@@ -401,7 +403,7 @@ attn::selectBackwardSchedules(const AttentionProblem &problem,
   }
   Result<BackwardSelection> large = selectLargeCache(problem, target, given);
   // Fields of the kernels are not those of a small cache.
-  if (kind || getKind(given.keys) || !given.query.empty() ||
+  if (isByte || kind || getKind(given.keys) || !given.query.empty() ||
       !given.keys.empty() || !problem.hasSoftmax())
     return large;
   Result<BackwardSelection> small =

@@ -241,6 +241,16 @@ void ShapeResolver::nameByBackward(AttentionBackwardOp backward,
     tie(rows, kSequence, "M" + suffix);
   }
   tie(backward.getSink(), 0, "Hq" + suffix);
+  nameHeads(backward.getDescales(), suffix);
+}
+
+/// Descales of key heads.
+void ShapeResolver::nameHeads(ValueRange descales, const std::string &suffix) {
+  for (Value descale : descales)
+    if (cast<ShapedType>(descale.getType()).getRank() == 2) {
+      tie(descale, kBatch, "B" + suffix);
+      tie(descale, kHead, "Hkv" + suffix);
+    }
 }
 
 void ShapeResolver::nameDimensions() {
@@ -251,11 +261,7 @@ void ShapeResolver::nameDimensions() {
     if (auto attention = dyn_cast<AttentionOp>(op)) {
       nameByAttention(attention, suffix);
       tie(attention.getSink(), 0, "Hq" + suffix);
-      for (Value descale : attention.getDescales())
-        if (cast<ShapedType>(descale.getType()).getRank() == 2) {
-          tie(descale, kBatch, "B" + suffix);
-          tie(descale, kHead, "Hkv" + suffix);
-        }
+      nameHeads(attention.getDescales(), suffix);
       for (Value lengths :
            {attention.getQueryLengths(), attention.getKeyLengths()})
         tie(lengths, kBatch, "B" + suffix);

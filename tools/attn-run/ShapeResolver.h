@@ -48,6 +48,7 @@ private:
   void nameByAttention(OpTy attention, const std::string &suffix);
   void nameByLinear(LinearAttentionOp linear, const std::string &suffix);
   void nameByBackward(AttentionBackwardOp backward, const std::string &suffix);
+  void nameHeads(mlir::ValueRange descales, const std::string &suffix);
   void nameByOutputMod(OutputModOp mod, const std::string &suffix);
   void nameByRagged(RaggedOp ragged, const std::string &name,
                     const std::string &heads, const std::string &suffix);

@@ -136,6 +136,16 @@ struct AttentionGradients {
   /// In the bias's own shape, summed over what it is broadcast to; empty
   /// without a bias.
   Tensor bias;
+  /// [B, Hq, M]: the largest |scale * dS1| of each row.
+  Tensor scoreMaxima;
+};
+
+/// How unfusedAttentionBackward rounds what a backward of 8-bit products
+/// multiplies by: 2^8 P to the type of V, and scoreScale * dS, dS with the scale
+/// of scores, to that of dO; no further than the largest number of the type.
+struct Float8Factors {
+  ElementType weights, scores;
+  double scoreScale = 1;
 };
 
 /// What the forward gave, and the gradients with respect to it.
@@ -148,6 +158,8 @@ struct BackwardInputs {
   const Tensor &outputGradient;
   /// In the shape of lse; null for zeros.
   const Tensor *lseGradient = nullptr;
+  /// Where inputs had 8 bits, and are here what they stand for.
+  std::optional<Float8Factors> float8 = std::nullopt;
 };
 
 /// The gradients by the definition and in float64. With S1 the scores before

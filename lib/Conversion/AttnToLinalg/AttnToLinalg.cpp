@@ -22,6 +22,7 @@
 #include "RowOps.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Dialect/Attn/Utils/DequantizeBackward.h"
 #include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/LengthBuilder.h"
 #include "attn/Dialect/Attn/Utils/ProbMod.h"
@@ -361,6 +362,10 @@ struct ConvertAttnToLinalgPass
 
   void runOnOperation() override {
     decomposeProbMods(getOperation(), /*keepsOfSteps=*/false);
+    getOperation()->walk([&](AttentionBackwardOp op) {
+      if (isFloat8(op.getQuery().getType()))
+        dequantizeBackward(op, Float32Type::get(&getContext()));
+    });
     getOperation()->walk([&](Operation *op) {
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,

@@ -80,6 +80,8 @@ public:
   /// dS1 summed over what the bias is broadcast to.
   Value emitBiasGradient();
   Value emitCaptureGradient(Value capture, ArrayRef<tensor::ExtractOp> reads);
+  /// The larger of `init`, or 0, and |scale * dS1| over the keys.
+  Value emitScoreMaxima(Value init, Type resultType);
   /// What the scores of a step add to `init`, those of a captured tensor if
   /// there are reads.
   Value emitScoreGradient(Value init, ArrayRef<tensor::ExtractOp> reads);
@@ -325,6 +327,23 @@ Value BackwardEmitter::emitCaptureGradient(Value capture,
       .results[0];
 }
 
+Value BackwardEmitter::emitScoreMaxima(Value init, Type resultType) {
+  if (init)
+    init = expandHeads(init);
+  else
+    init = filled(builder, loc, rowSizes(), constantFloat(builder, loc, type, 0));
+  Value maxima = generic(
+      {dInner}, {map(rowLoopsAnd(loopJ)), map(rowLoops())}, init,
+      rowLoopsAnd(loopJ), {loopJ},
+      [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+        Value size = math::AbsFOp::create(b, l, args[0]);
+        size = arith::MulFOp::create(
+            b, l, size, constantFloat(b, l, type, std::abs(inputs.scale)));
+        return arith::MaximumFOp::create(b, l, args[1], size);
+      });
+  return collapseHeads(maxima, cast<RankedTensorType>(resultType).clone(type));
+}
+
 Value BackwardEmitter::emitScoreGradient(Value init,
                                          ArrayRef<tensor::ExtractOp> reads) {
   SmallVector<Value> variables = llvm::map_to_vector(
@@ -413,6 +432,9 @@ SmallVector<Value> attn::emitBackward(OpBuilder &builder,
         emitSum(builder, loc, {delta, op.getSink(), op.getLse(), head},
                 cast<RankedTensorType>(op.getDSink().getType())));
   }
+  if (op.getAmaxDs())
+    gradients.push_back(
+        emitter.emitScoreMaxima(Value(), op.getAmaxDs().getType()));
   for (auto [gradient, result] : llvm::zip_equal(gradients, op->getResults()))
     gradient = castTensor(builder, loc, gradient,
                           cast<RankedTensorType>(result.getType()));
@@ -437,6 +459,9 @@ SmallVector<Value> attn::emitBackwardStep(OpBuilder &builder,
   if (op.getDScores())
     gradients.push_back(
         emitter.emitScoreGradient(op.getDScores(), op.getReads()));
+  if (op.getAmax())
+    gradients.push_back(
+        emitter.emitScoreMaxima(op.getAmax(), op.getAmax().getType()));
   for (auto [gradient, result] : llvm::zip_equal(gradients, op->getResults()))
     gradient = castTensor(builder, loc, gradient,
                           cast<RankedTensorType>(result.getType()));

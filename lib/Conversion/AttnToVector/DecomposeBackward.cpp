@@ -65,6 +65,7 @@ private:
                  llvm::function_ref<Value(Value, Value)> body);
   Value emitGradient(Value gradient, const Product &product);
   Value emitScoreSum(Value sum);
+  Value emitScoreMaxima(Value maxima);
 
   BackwardStepOp step;
   /// Operands in the score type: scale * Q, dO, scale * K, and K^T and V^T.
@@ -251,6 +252,30 @@ Value BackwardEmitter::emitScoreSum(Value sum) {
   });
 }
 
+/// max(maxima, |scale * dS1| over the keys)
+Value BackwardEmitter::emitScoreMaxima(Value maxima) {
+  Value scale =
+      createSplat(b, scoreType, std::abs(step.getScaleValue()));
+  return loopOver(dims.queryRows, 1, maxima, [&](Value row, Value part) {
+    // NaN is the largest.
+    auto larger = [](ImplicitLocOpBuilder &b, Value x, Value y) -> Value {
+      return arith::MaximumFOp::create(b, x, y);
+    };
+    Value largest = reduceColumns(
+        b, scoreType, dims.keyRows, 0.0, larger, [&](Columns keys) -> Value {
+          return math::AbsFOp::create(
+              b, vector::LoadOp::create(b, vectorOf(keys.width), dScores,
+                                        ValueRange{row, keys.begin}));
+        });
+    largest = arith::MulFOp::create(b, largest, scale);
+    Value zero = index(0);
+    Values at = {zero, zero, row};
+    Value before = tensor::ExtractOp::create(b, part, at);
+    largest = arith::MaximumFOp::create(b, before, largest);
+    return tensor::InsertOp::create(b, largest, part, at).getResult();
+  });
+}
+
 Values BackwardEmitter::emit() {
   if (!scoreMod.empty()) {
     Values variables = llvm::map_to_vector(
@@ -285,6 +310,8 @@ Values BackwardEmitter::emit() {
         step.getDValue(), {probabilities, true, dOutput, dims.queryRows}));
   if (step.getDScores())
     gradients.push_back(emitScoreSum(step.getDScores()));
+  if (step.getAmax())
+    gradients.push_back(emitScoreMaxima(step.getAmax()));
   return gradients;
 }
 

@@ -343,12 +343,12 @@ StringRef getOperandName(Type element) {
       .Default(StringRef());
 }
 
-/// mma.sync with the shape and types of a product of `element`.
-std::string mmaName(Type element) {
-  std::string name = getOperandName(element).str();
-  std::string sum = element.isInteger() ? "s32" : "f32";
-  return "mma.sync.aligned.m16n8k" + std::to_string(getBlockK(element)) +
-         ".row.col." + sum + "." + name + "." + name + "." + sum + " ";
+/// mma.sync with the shape and types of a product of `a` and `b`.
+std::string mmaName(Type a, Type b) {
+  std::string sum = a.isInteger() ? "s32" : "f32";
+  return "mma.sync.aligned.m16n8k" + std::to_string(getBlockK(a)) +
+         ".row.col." + sum + "." + getOperandName(a).str() + "." +
+         getOperandName(b).str() + "." + sum + " ";
 }
 
 Type getElementTypeOfOperand(Type type) {
@@ -375,7 +375,9 @@ struct MmaLowering : TileOpLowering<MmaOp> {
     int64_t rowBlocks = accType.getRows() / getWarps() / kMmaM;
     int64_t colBlocks = accType.getShape()[1] / kMmaN;
     Type element = getElementTypeOfOperand(op.getA().getType());
-    bool widens = element != bType.getElementType();
+    bool widens =
+        bType.getElementBytes() == 1 && element.getIntOrFloatBitWidth() > 8;
+    Type rightElement = widens ? element : bType.getElementType();
     int64_t kBlocks =
         (rowsAreN ? bType.getCols() : bType.getRows()) / getBlockK(element);
     if (getOperandName(element).empty())
@@ -387,8 +389,8 @@ struct MmaLowering : TileOpLowering<MmaOp> {
       return rewriter.notifyMatchFailure(op,
                                          "columns are not a multiple of 16");
 
-    RightOperand right(rewriter, loc, bType, element, adaptor.getB().front(),
-                       rowsAreN, hasFloat8);
+    RightOperand right(rewriter, loc, bType, rightElement,
+                       adaptor.getB().front(), rowsAreN, hasFloat8);
     // Empty where A is in registers.
     SmallVector<SwizzledAddress, 1> left;
     bool inByteOrder = widens && rowsAreN;
@@ -423,7 +425,7 @@ struct MmaLowering : TileOpLowering<MmaOp> {
             int64_t first = 4 * (r * colBlocks + 2 * pair + half);
             SmallVector<std::string> sum = block.results(first, 4);
             block.add(
-                mmaName(element) + PtxBlock::list(sum) + ", " +
+                mmaName(element, rightElement) + PtxBlock::list(sum) + ", " +
                 PtxBlock::list(a[r]) + ", " +
                 PtxBlock::list(ArrayRef(b).slice(2 * half, 2)) + ", " +
                 PtxBlock::list(k == 0 ? block.use(acc.slice(first, 4)) : sum));

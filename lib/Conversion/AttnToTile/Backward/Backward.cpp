@@ -51,6 +51,8 @@ private:
   LogicalResult convertSlice(tensor::ExtractSliceOp slice);
   LogicalResult convertStep(BackwardStepOp step);
   Value createQueryGradient(Value scoreGradient, Value key);
+  void addMaxima(BackwardStepOp step, Value scoreGradient);
+  void loadFloat8Factors();
   FailureOr<Value> loadFactor(Value tile);
   FailureOr<Value> loadGradientFactor(Value tile, Value whole);
   void onlyInFirstSlice(llvm::function_ref<void()> body);
@@ -62,6 +64,8 @@ private:
   void convertDelta(BackwardDeltaOp op);
   void convertFill(linalg::FillOp fill);
   void convertStores(scf::InParallelOp op);
+  Value getFactorOf(Value gradient);
+  void storeMaxima(Value maxima, Value destination, ValueRange at);
   SmallVector<Value> lookupAll(ValueRange outside) {
     return llvm::map_to_vector(outside,
                                [&](Value v) { return values.lookup(v); });
@@ -76,6 +80,7 @@ private:
   Value firstColumn; ///< of the gradient that the CTA has; null for all
   Value position;    ///< of the tile that stays: its first row or key
   Value sums;        ///< of dQ, in a fused kernel
+  Float8Factors factors;
 };
 } // namespace
 
@@ -274,32 +279,38 @@ LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
   FailureOr<BackwardTiles> tiles = loadTiles(step);
   if (failed(tiles))
     return failure();
-  BackwardStepBuilder scoresBuilder(mods, step, *tiles, nest.keysAreRows());
+  BackwardStepBuilder scoresBuilder(mods, step, *tiles, nest.keysAreRows(),
+                                    factors);
   FailureOr<BackwardStepBuilder::Scores> scores = scoresBuilder.build();
   if (failed(scores))
     return failure();
   struct Product {
     Value gradient, result, a;
     Value tile, whole; ///< the other factor
+    Value rounded;     ///< what has the type to which `a` is rounded
   };
   Product ofValue = {step.getDValue(), step.getDValueResult(),
-                     scores->probabilities, step.getDOutput(), tiles->dOutput};
+                     scores->probabilities, step.getDOutput(), tiles->dOutput,
+                     step.getValue()};
   Product ofKey = {step.getDKey(), step.getDKeyResult(), scores->gradient,
-                   step.getQuery(), tiles->query};
+                   step.getQuery(), tiles->query, step.getDOutput()};
   Product ofQuery = {step.getDQuery(), step.getDQueryResult(), scores->gradient,
-                     step.getKey(), tiles->key};
+                     step.getKey(), tiles->key, step.getDOutput()};
   auto add = [&](const Product &product) -> LogicalResult {
     if (!product.gradient)
       return success();
     FailureOr<Value> b = loadGradientFactor(product.tile, product.whole);
     if (failed(b))
       return failure();
-    Value sum = tile::MmaOp::create(
-        builder, loc, scoresBuilder.toOperand(product.a), *b,
-        /*transposeB=*/false, values.lookup(product.gradient));
+    Value a = scoresBuilder.toOperand(
+        product.a, getElementTypeOrSelf(product.rounded.getType()));
+    Value sum = tile::MmaOp::create(builder, loc, a, *b, /*transposeB=*/false,
+                                    values.lookup(product.gradient));
     values.map(product.result, sum);
     return success();
   };
+  if (step.getAmax())
+    addMaxima(step, scores->gradient);
   if (failed(add(ofValue)))
     return failure();
   if (!nest.isFused())
@@ -311,6 +322,72 @@ LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
   SmallVector<Value> at = lookupAll(step.getOffsets().take_front(3));
   tile::AccumulateOp::create(builder, loc, dQuery, sums, at);
   return success();
+}
+
+/// Each lane's part of the maxima of |dS|, which are reduced when they are
+/// stored.
+void BackwardKernelBuilder::addMaxima(BackwardStepOp step,
+                                      Value scoreGradient) {
+  Fragments fragments(builder, loc);
+  Value sizes = fragments.map(
+      scoreGradient.getType(), scoreGradient,
+      [&](ValueRange args) { return fragments.absolute(args[0]); });
+  values.map(step.getAmaxResult(),
+             tile::RowReduceOp::create(builder, loc, tile::Reduction::maximum,
+                                       sizes, values.lookup(step.getAmax())));
+}
+
+/// Of the CTA's batch and key head.
+void BackwardKernelBuilder::loadFloat8Factors() {
+  BackwardStepOp step = nest.steps.front();
+  if (!isFloat8(step.getQuery().getType()))
+    return;
+  Fragments fragments(builder, loc);
+  SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
+  Value head = at[kHead];
+  if (!nest.keysAreRows()) {
+    auto heads = [&](Value tile) -> Value {
+      return tile::DimOp::create(builder, loc, values.lookup(getSource(tile)),
+                                 kHead);
+    };
+    head = arith::MulIOp::create(builder, loc, head, heads(step.getKey()));
+    head = arith::DivUIOp::create(builder, loc, head, heads(step.getQuery()));
+  }
+  auto read = [&](Value tensor) -> Value {
+    if (!tensor)
+      return fragments.constant(1);
+    SmallVector<Value> indices;
+    Type i64 = builder.getI64Type();
+    if (cast<ShapedType>(tensor.getType()).getRank() == 2)
+      for (Value index : {at[kBatch], head})
+        indices.push_back(
+            arith::IndexCastOp::create(builder, loc, i64, index));
+    else
+      indices.push_back(arith::ConstantIntOp::create(builder, loc, 0, 64));
+    return tile::ExtractOp::create(builder, loc, builder.getF32Type(),
+                                   values.lookup(tensor), indices);
+  };
+  auto product = [&](ArrayRef<Value> numbers) {
+    Value result = numbers.front();
+    for (Value number : numbers.drop_front())
+      result = fragments.mul(result, number);
+    return result;
+  };
+  Value query = read(step.getDescaleOf(0)), key = read(step.getDescaleOf(1)),
+        value = read(step.getDescaleOf(2)), scaleDs = read(step.getScaleDs());
+  factors.dOutput = read(step.getDescaleOf(3));
+  Value scale = fragments.constant(step.getScaleValue());
+  Value one = fragments.constant(1);
+  Value ofWeight = fragments.constant(std::exp2(-kFloat8WeightBits));
+  factors.score = product({scale, query, key});
+  factors.exponent =
+      product({factors.score, fragments.constant(llvm::numbers::log2e)});
+  factors.delta = product({scale, scaleDs, ofWeight});
+  factors.gradient = product({factors.delta, value, factors.dOutput});
+  factors.amax = fragments.divide(one, scaleDs);
+  factors.dQuery = product({key, factors.amax});
+  factors.dKey = product({query, factors.amax});
+  factors.dValue = product({factors.dOutput, ofWeight});
 }
 
 /// What a tile of keys adds to dQ, from dS^T: a warp has rows of keys, of which
@@ -345,7 +422,8 @@ void BackwardKernelBuilder::convertDelta(BackwardDeltaOp op) {
   };
   SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
   BackwardStepOp step = nest.steps.front();
-  rowValues = RowValuesBuilder(builder, loc, at, RowUnits::get(step))
+  rowValues = RowValuesBuilder(builder, loc, at, RowUnits::get(step),
+                               /*slice=*/0, factors)
                   .build(type.getDimSize(kSequence), type.getDimSize(kHeadDim),
                          sourceOf(step.getLse()), sourceOf(op.getOutput()),
                          sourceOf(op.getDOutput()), sourceOf(op.getDLse()));
@@ -369,12 +447,18 @@ void BackwardKernelBuilder::onlyInFirstSlice(llvm::function_ref<void()> body) {
 
 void BackwardKernelBuilder::convertFill(linalg::FillOp fill) {
   auto type = cast<RankedTensorType>(fill.getResult(0).getType());
+  if (type.getRank() == 3) { // maxima
+    values.map(fill.getResult(0),
+               createFill(builder, loc,
+                          getRowType(builder, type.getDimSize(kSequence)),
+                          0.0f));
+    return;
+  }
   int64_t columns = firstColumn ? nest.getTileColumns()
                                 : llvm::alignTo(type.getDimSize(kHeadDim), 16);
-  Value zero = createFill(
-      builder, loc,
-      getAccumulatorType(builder, type.getDimSize(kSequence), columns), 0.0f);
-  values.map(fill.getResult(0), zero);
+  auto sums = getAccumulatorType(builder, type.getDimSize(kSequence), columns);
+  values.map(fill.getResult(0),
+             createFill(builder, loc, nest.getSumType(sums), 0.0f));
 }
 
 void BackwardKernelBuilder::convertStores(scf::InParallelOp op) {
@@ -384,11 +468,38 @@ void BackwardKernelBuilder::convertStores(scf::InParallelOp op) {
     if (!source || !isa<tile::FragmentType>(source.getType()))
       continue; // delta, which is there.
     SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
+    Value destination = values.lookup(insert.getDest());
+    if (cast<tile::FragmentType>(source.getType()).isRow()) {
+      storeMaxima(source, destination, at);
+      continue;
+    }
+    if (Value factor = getFactorOf(insert.getDest()))
+      source = Fragments(builder, loc).multiply(source, factor);
     if (firstColumn)
       at.push_back(firstColumn);
-    tile::StoreOp::create(builder, insert.getLoc(), source,
-                          values.lookup(insert.getDest()), at);
+    tile::StoreOp::create(builder, insert.getLoc(), source, destination, at);
   }
+}
+
+/// What the sums of a gradient are multiplied by; null if they are the gradient.
+Value BackwardKernelBuilder::getFactorOf(Value gradient) {
+  if (!factors)
+    return Value();
+  bool isFirst = gradient == attention.forall.getRegionIterArgs().front();
+  if (!nest.keysAreRows())
+    return factors.dQuery;
+  return nest.hasDKey() && isFirst ? factors.dKey : factors.dValue;
+}
+
+void BackwardKernelBuilder::storeMaxima(Value maxima, Value destination,
+                                        ValueRange at) {
+  maxima = tile::RowAllReduceOp::create(builder, loc, maxima.getType(),
+                                        tile::Reduction::maximum, maxima);
+  if (factors)
+    maxima = Fragments(builder, loc).multiply(maxima, factors.amax);
+  onlyInFirstSlice([&] {
+    tile::StoreOp::create(builder, loc, maxima, destination, at);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -498,6 +609,7 @@ LogicalResult BackwardKernelBuilder::build() {
   for (const HeadSum &sum : backward.headSums)
     values.map(sum.gradient, views[sum.view]);
   mapGrid();
+  loadFloat8Factors();
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();
   tile::ReturnOp::create(builder, loc);

@@ -19,8 +19,10 @@ using namespace mlir;
 using namespace attn;
 
 RowValuesBuilder::RowValuesBuilder(OpBuilder &builder, Location loc,
-                                   ValueRange at, RowUnits units, int64_t slice)
-    : builder(builder), loc(loc), at(at), units(units), slice(slice) {
+                                   ValueRange at, RowUnits units, int64_t slice,
+                                   const Float8Factors &factors)
+    : builder(builder), loc(loc), at(at), units(units), slice(slice),
+      factors(factors) {
   for (Value value : at)
     first.push_back(toI64(value));
 }
@@ -122,6 +124,8 @@ Value RowValuesBuilder::buildDelta(int64_t rows, int64_t cols, Value output,
                                    Value dOutput, Value dLse) {
   Fragments fragments(builder, loc);
   Value delta = buildSums(rows, cols, output, dOutput);
+  if (factors)
+    delta = fragments.multiply(delta, factors.dOutput);
   if (!dLse)
     return delta;
   Value last = getLastRow(output);
@@ -136,6 +140,8 @@ Value RowValuesBuilder::buildLse(int64_t rows, Value lse) {
   Value loaded = tile::LoadRowOp::create(builder, loc, type, lse, at);
   return fragments.map(type, loaded, [&](ValueRange args) {
     Value scaled = fragments.mul(args[0], fragments.constant(units.lse));
+    if (units.weightBits != 0)
+      scaled = fragments.sub(scaled, fragments.constant(units.weightBits));
     return fragments.selectEqual(args[0], kMinusInf,
                                  fragments.constant(-kMinusInf), scaled);
   });
@@ -146,7 +152,8 @@ RowValues RowValuesBuilder::build(int64_t rows, int64_t cols, Value lse,
   Fragments fragments(builder, loc);
   Value delta = buildDelta(rows, cols, output, dOutput, dLse);
   delta = fragments.map(delta.getType(), delta, [&](ValueRange args) {
-    return fragments.mul(args[0], fragments.constant(units.delta));
+    return fragments.mul(args[0], factors ? factors.delta
+                                          : fragments.constant(units.delta));
   });
   return {buildLse(rows, lse), delta};
 }

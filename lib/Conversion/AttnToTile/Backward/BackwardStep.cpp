@@ -166,14 +166,19 @@ Value BackwardStepBuilder::addBias(Value score, const Element &element) {
 /// The score before score_mod.
 FailureOr<Value> BackwardStepBuilder::getInner(Value product,
                                                const Element &element) {
-  Value score = arith::MulFOp::create(builder, loc, product,
-                                      constant(step.getScaleValue()));
+  Value score = arith::MulFOp::create(
+      builder, loc, product,
+      factors ? factors.score : constant(step.getScaleValue()));
   return addBias(score, element);
 }
 
 RowUnits RowUnits::get(BackwardStepOp step) {
   bool changesScores = step.hasScoreMod() || step.getBias();
-  return {changesScores ? 1.0 : llvm::numbers::log2e, step.getScaleValue()};
+  RowUnits units{changesScores ? 1.0 : llvm::numbers::log2e,
+                 step.getScaleValue()};
+  if (!changesScores && isFloat8(step.getQuery().getType()))
+    units.weightBits = kFloat8WeightBits;
+  return units;
 }
 
 /// `value`, and 0 where the mask hides the element.
@@ -232,9 +237,12 @@ FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
     if (failed(score))
       return failure();
     exponent = fragments.sub(*score, lse);
-    exponent = fragments.mul(exponent, constant(log2e));
+    exponent = factors ? fragments.fma(exponent, constant(log2e),
+                                       constant(kFloat8WeightBits))
+                       : fragments.mul(exponent, constant(log2e));
   } else {
-    Value unit = constant(step.getScaleValue() * log2e);
+    Value unit = factors ? factors.exponent
+                         : constant(step.getScaleValue() * log2e);
     exponent = fragments.fma(product, unit, fragments.negate(lse));
   }
   Value p = fragments.exp2(exponent);
@@ -270,7 +278,7 @@ FailureOr<Value> BackwardStepBuilder::getGradient(ValueRange inputs,
   }
   Value gradient = dP;
   if (!tiles.startsFromDelta) {
-    Value scale = constant(factor);
+    Value scale = factors ? factors.gradient : constant(factor);
     gradient = fragments.fma(dP, scale, fragments.negate(delta));
   }
   gradient = fragments.mul(p, gradient);
@@ -338,9 +346,8 @@ Value BackwardStepBuilder::buildKept(Value probabilities, Value signs) {
       });
 }
 
-Value BackwardStepBuilder::toOperand(Value fragment) {
+Value BackwardStepBuilder::toOperand(Value fragment, Type element) {
   auto type = cast<tile::FragmentType>(fragment.getType());
-  Type element = getElementTypeOrSelf(step.getQuery().getType());
   auto operandType =
       tile::FragmentType::get(builder.getContext(), type.getShape(), element,
                               tile::FragmentLayout::OperandA);

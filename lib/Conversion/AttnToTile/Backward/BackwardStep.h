@@ -30,6 +30,25 @@ struct BackwardTiles {
   bool startsFromDelta = false;
 };
 
+/// The binary logarithm of what weights are multiplied by before they are
+/// rounded to 8 bits (docs/Spec.md, 8-bit inputs).
+inline constexpr double kFloat8WeightBits = 8;
+
+/// What products of 8-bit inputs, and dS, are multiplied by: f32 of the kernel,
+/// of a batch and key head. All null for inputs of more bits.
+struct Float8Factors {
+  /// scale * dq * dk, and the same times log2(e).
+  mlir::Value score, exponent;
+  /// scale * dv * ddo * scale_ds / 2^8, and what delta is multiplied by.
+  mlir::Value gradient, delta;
+  /// What the sums of dQ, dK and dV are multiplied by at their ends, and the
+  /// maxima of |dS|.
+  mlir::Value dQuery, dKey, dValue, amax;
+  mlir::Value dOutput; ///< ddo
+
+  explicit operator bool() const { return static_cast<bool>(score); }
+};
+
 /// What the kernels want to know of a query: the LSE, or inf where there is no
 /// key or no query, so that exp(S - lse) is P; and delta.
 struct RowValues {
@@ -40,6 +59,9 @@ struct RowValues {
 struct RowUnits {
   double lse;
   double delta;
+  /// The binary logarithm of what P is multiplied by, which comes off an LSE
+  /// with log2(e).
+  double weightBits = 0;
 
   /// delta has the scale. The LSE has log2(e), so that exp2(log2(e) S - lse) is
   /// one fma for each score; but not where a bias or a score_mod may make
@@ -53,9 +75,11 @@ struct RowUnits {
 class BackwardStepBuilder {
 public:
   BackwardStepBuilder(ModToMap &mods, BackwardStepOp step,
-                      const BackwardTiles &tiles, bool keysAreRows)
+                      const BackwardTiles &tiles, bool keysAreRows,
+                      const Float8Factors &factors = {})
       : mods(mods), builder(mods.getBuilder()), loc(step.getLoc()), step(step),
-        tiles(tiles), keysAreRows(keysAreRows), dropout(Dropout::get(step)) {}
+        tiles(tiles), keysAreRows(keysAreRows), factors(factors),
+        dropout(Dropout::get(step)) {}
 
   /// P, after dropout, if dV is wanted, and dS, null if only that is; in f32.
   struct Scores {
@@ -79,8 +103,8 @@ public:
                                              mlir::Value probabilities,
                                              mlir::Value dProbabilities);
 
-  /// A fragment as the left operand of the next product.
-  mlir::Value toOperand(mlir::Value fragment);
+  /// P or dS as the left operand of the next product, rounded to `element`.
+  mlir::Value toOperand(mlir::Value fragment, mlir::Type element);
 
 private:
   struct Element;
@@ -122,6 +146,7 @@ private:
   BackwardStepOp step;
   const BackwardTiles &tiles;
   bool keysAreRows;
+  Float8Factors factors;
   std::optional<Dropout> dropout;
 };
 
@@ -132,7 +157,8 @@ public:
   /// `at` is the batch, the head and the first row. With `slice` columns are
   /// read so many at a time, in a loop.
   RowValuesBuilder(mlir::OpBuilder &builder, mlir::Location loc,
-                   mlir::ValueRange at, RowUnits units, int64_t slice = 0);
+                   mlir::ValueRange at, RowUnits units, int64_t slice = 0,
+                   const Float8Factors &factors = {});
 
   /// Row fragments of `rows` sums over `cols` columns; `dLse` may be null.
   RowValues build(int64_t rows, int64_t cols, mlir::Value lse,
@@ -159,6 +185,7 @@ private:
   llvm::SmallVector<mlir::Value> at, first; ///< as index, and as i64
   RowUnits units;
   int64_t slice;
+  Float8Factors factors;
 };
 
 } // namespace attn

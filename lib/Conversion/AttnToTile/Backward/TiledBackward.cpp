@@ -80,6 +80,8 @@ static void addGradients(TiledAttention &attention, TiledBackward &backward) {
                  /*isOutput=*/true);
     if (!nest.keysAreRows())
       addOperand(attention, "d_query", outputs[0], 2, /*isOutput=*/true);
+    if (nest.steps.front().getAmax())
+      addOperand(attention, "amax_ds", outputs.back(), 1, /*isOutput=*/true);
     if (nest.hasDKey())
       addKeyGradient(attention, backward, "d_key", outputs[0],
                      nest.steps.front().getKey());
@@ -102,6 +104,12 @@ static LogicalResult addOperands(TiledBackward &backward) {
     markMapped(attention, getSlice(tile));
   if (step.getBias())
     addOperand(attention, "bias", getSource(step.getBias()), 1);
+  constexpr StringRef kDescales[] = {"descale_query", "descale_key",
+                                     "descale_value", "descale_d_output"};
+  for (auto [name, descale] : llvm::zip(kDescales, step.getDescales()))
+    addOperand(attention, name, descale, 1);
+  if (step.getScaleDs())
+    addOperand(attention, "scale_ds", step.getScaleDs(), 1);
   if (BackwardDeltaOp delta = backward.delta) {
     addOperand(attention, "output", getSource(delta.getOutput()), 1);
     addOperand(attention, "lse", getSource(step.getLse()), 1);
@@ -231,11 +239,12 @@ bool attn::holdsBackward(Operation *function) {
 
 static LogicalResult checkOperands(BackwardStepOp step) {
   Type element = getElementTypeOrSelf(step.getQuery().getType());
-  if (!element.isF16() && !element.isBF16())
+  Type gradient = getElementTypeOrSelf(step.getDOutput().getType());
+  if (!element.isF16() && !element.isBF16() && !isFloat8(element))
     return step.emitOpError()
            << "expected f16 or bf16 inputs of a backward on the GPU, got "
            << element;
-  if (getElementTypeOrSelf(step.getDOutput().getType()) != element)
+  if (gradient != element && !(isFloat8(gradient) && isFloat8(element)))
     return step.emitOpError()
            << "expected d_output in the type of query on the GPU, got "
            << step.getDOutput().getType();
@@ -278,6 +287,13 @@ int64_t BackwardNest::getTileColumns() {
                                          : attention.schedule.getTileDv();
   return isSliced && columns > 0 ? std::min(columns, getColumns())
                                  : getColumns();
+}
+
+tile::FragmentType BackwardNest::getSumType(tile::FragmentType sums) {
+  Type element = getElementTypeOrSelf(steps.front().getQuery().getType());
+  return tile::FragmentType::get(
+      sums.getContext(), sums.getShape(), sums.getElementType(),
+      tile::FragmentType::getProductLayout(element, /*rowsAreN=*/false));
 }
 
 SmallVector<Value> TiledBackward::addOwnViews(tile::KernelOp kernel) {

@@ -101,6 +101,14 @@ mlir::LogicalResult verifyDescales(AttentionOp op, const AttentionDims &dims);
 /// attention_c21.
 mlir::LogicalResult verifyFloat8(AttentionOp op);
 
+/// attention_backward_c12, c13.
+mlir::LogicalResult verifyFloat8(AttentionBackwardOp op);
+
+/// Fails unless `type` is of f16, bf16 or f32, as what is computed of `inputs`
+/// of 8 bits.
+mlir::LogicalResult verifyWideType(mlir::Operation *op, llvm::StringRef name,
+                                   mlir::ShapedType type, mlir::Type inputs);
+
 /// attention_c7: the element type of the output, of inputs of `element`.
 mlir::LogicalResult verifyOutputType(AttentionOp op, mlir::ShapedType output,
                                      mlir::Type element);

@@ -34,6 +34,9 @@ static LogicalResult verifyGradient(Operation *op, StringRef name,
   if (failed(verifyCompatibleShape(type, expected)))
     return op->emitOpError() << "expected " << name << " to have the shape of "
                              << ofName << ", " << expected << ", got " << type;
+  // attention_backward_c12
+  if (isFloat8(expected))
+    return success();
   return verifyElementType(op, name, type, expected.getElementType(),
                            scoreType);
 }
@@ -73,6 +76,10 @@ AttentionBackwardOp::reifyResultShapes(OpBuilder &builder,
     appendSizes(builder, getBias(), shapes);
   appendSizes(builder, getCaptures(), shapes);
   appendSizes(builder, getSink(), shapes);
+  if (getAmaxDs()) {
+    appendSizes(builder, getQuery(), shapes);
+    shapes.back().pop_back();
+  }
   return success();
 }
 
@@ -89,9 +96,9 @@ static LogicalResult verifyForwardResults(AttentionBackwardOp op) {
     if (static_cast<bool>(value) != reduction.hasLse())
       return op.emitOpError() << "expected " << (value ? "no " : "") << name
                               << " with normalization " << reduction;
-  if (!reduction.hasLse() && (op.getDLse() || op.getSink()))
-    return op.emitOpError() << "expected neither d_lse nor sink with "
-                               "normalization "
+  if (!reduction.hasLse() && (op.getDLse() || op.getSink() || op.getAmaxDs()))
+    return op.emitOpError() << "expected neither d_lse nor sink nor amax_ds "
+                               "with normalization "
                             << reduction;
   if (isa<SumAttr>(reduction))
     return op.emitOpError()
@@ -103,12 +110,16 @@ static LogicalResult verifyForwardResults(AttentionBackwardOp op) {
     if (!value)
       continue;
     auto type = cast<ShapedType>(value.getType());
-    if (failed(verifyElementType(op, name, type, element, score)) ||
-        failed(verifyResultShape(op, name, type, dims)))
+    if (failed(verifyResultShape(op, name, type, dims)))
+      return failure();
+    // attention_backward_c12 has the types beside inputs of 8 bits.
+    if (!isFloat8(element) &&
+        failed(verifyElementType(op, name, type, element, score)))
       return failure();
   }
   for (auto [name, value] : {std::pair<StringRef, Value>{"lse", op.getLse()},
-                             {"d_lse", op.getDLse()}}) {
+                             {"d_lse", op.getDLse()},
+                             {"amax_ds", op.getAmaxDs()}}) {
     if (!value)
       continue;
     auto type = cast<ShapedType>(value.getType());
@@ -163,6 +174,8 @@ static LogicalResult verifySink(AttentionBackwardOp op) {
     return success();
   auto type = cast<ShapedType>(op.getSink().getType());
   Type element = getElementTypeOrSelf(op.getQuery().getType());
+  if (isFloat8(element))
+    element = op.getScoreType();
   auto query = cast<ShapedType>(op.getQuery().getType());
   if (failed(verifyElementType(op, "sink", type, element, op.getScoreType())) ||
       failed(verifyEqual(op, {"query", "Hq", query.getDimSize(kHead)},
@@ -175,7 +188,8 @@ static LogicalResult verifySink(AttentionBackwardOp op) {
 LogicalResult AttentionBackwardOp::verify() {
   if (failed(verifyOperands(*this, AttentionOperands::get(*this))) ||
       failed(verifyDropout(*this)) || failed(verifyForwardResults(*this)) ||
-      failed(verifySink(*this)) || failed(verifyNoRagged(*this)))
+      failed(verifyFloat8(*this)) || failed(verifySink(*this)) ||
+      failed(verifyNoRagged(*this)))
     return failure();
   // attention_backward_c3
   Type score = getScoreType();
@@ -239,7 +253,10 @@ LogicalResult BackwardDeltaOp::verify() {
   if (getDLse() && getDLse().getType() != delta)
     return emitOpError() << "expected d_lse to have the type of delta, "
                          << delta << ", got " << getDLse().getType();
-  return success();
+  // backward_delta_c3
+  if (!getDescale())
+    return success();
+  return verifyDescale(*this, "descale", getDescale().getType(), 1, 1);
 }
 
 //===----------------------------------------------------------------------===//
@@ -259,6 +276,7 @@ BackwardStepOp::reifyResultShapes(OpBuilder &builder,
                                   ReifiedRankedShapedTypeDims &shapes) {
   appendSizes(builder, {getDQuery(), getDKey(), getDValue(), getDScores()},
               shapes);
+  appendSizes(builder, getAmax(), shapes);
   return success();
 }
 
@@ -313,10 +331,11 @@ LogicalResult BackwardStepOp::verify() {
   for (auto [name, value] :
        {std::pair<StringRef, Value>{"d_output", getDOutput()},
         {"lse", getLse()},
-        {"delta", getDelta()}}) {
+        {"delta", getDelta()},
+        {"amax", getAmax()}}) {
     // backward_step_c8
-    bool isOfRows = name != "d_output";
-    if (isOfRows && static_cast<bool>(value) != getNormalization().hasLse())
+    bool isOfLse = name == "lse" || name == "delta";
+    if (isOfLse && static_cast<bool>(value) != getNormalization().hasLse())
       return emitOpError() << "expected " << (value ? "no " : "") << name
                            << " with normalization " << getNormalization();
     if (!value)
@@ -328,6 +347,13 @@ LogicalResult BackwardStepOp::verify() {
         failed(verifyElementType(*this, name, type, score)))
       return failure();
   }
+  // backward_step_c9
+  if (getAmax() && !getDQuery())
+    return emitOpError() << "expected amax beside d_query";
+  if (!getDescales().empty() && getDescales().size() != 4)
+    return emitOpError() << "expected descales of query, key, value and "
+                            "d_output, got "
+                         << getDescales().size();
   // backward_step_c4
   std::tuple<StringRef, Value, StringRef, Value> gradients[] = {
       {"d_query", getDQuery(), "query", getQuery()},

@@ -403,8 +403,9 @@ AttentionBackwardOp GradBuilder::createBackward() {
   auto backward = AttentionBackwardOp::create(
       builder, attention.getLoc(), query.getType(), key.getType(),
       value.getType(), wantsBias ? bias.getType() : Type(), readTypes,
-      sink ? sink.getType() : Type(), query, key, value, bias, ownOutput,
-      ownLse, gradient, dLse, sink, read, operand(attention.getDropoutSeed()),
+      sink ? sink.getType() : Type(), /*amaxDs=*/Type(), query, key, value,
+      bias, ownOutput, ownLse, gradient, dLse, /*descales=*/ValueRange(),
+      /*scaleDs=*/Value(), sink, read, operand(attention.getDropoutSeed()),
       operand(attention.getDropoutOffset()), attention.getDropoutRateAttr(),
       attention.getScaleAttr(), normalization,
       /*schedule=*/ScheduleAttr(), /*key_schedule=*/ScheduleAttr(),

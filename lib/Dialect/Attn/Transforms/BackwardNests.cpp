@@ -36,6 +36,8 @@ void BackwardTiler::createQueryNest() {
   SmallVector<Value> outputs = {createOutput(op.getQuery(), element)};
   if (op.getLse())
     outputs.push_back(createOutput(op.getLse(), op.getScoreType()));
+  if (op.getAmaxDs())
+    outputs.push_back(createOutput(op.getLse(), op.getScoreType()));
   auto forall = createRowForall(outputs);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(forall.getTerminator());
@@ -48,27 +50,37 @@ void BackwardTiler::createQueryNest() {
   RowTile rowTile = getRowTile(place);
   if (output)
     rowTile.delta = BackwardDeltaOp::create(builder, loc, rowTile.lse.getType(),
-                                            output, rowTile.dOutput, dLse);
+                                            output, rowTile.dOutput, dLse,
+                                            getDOutputDescale(place));
   SmallVector<TileRange> ranges = visitedKeys->get(
       builder, loc, place.b, place.h, getStaying(place.m, tiles.m, rows),
       {rows, keys, tiles.m, tiles.n});
-  Value gradient = createZeroTile(op.getQuery(), tiles.m);
+  SmallVector<Value> state = {createZeroTile(op.getQuery(), tiles.m)};
+  if (op.getAmaxDs())
+    state.push_back(createZeroRows(tiles.m));
   Value tileStep = index(tiles.n);
   for (const TileRange &range : ranges) {
     auto loop = scf::ForOp::create(builder, loc, range.lower, range.upper,
-                                   tileStep, ValueRange(gradient));
+                                   tileStep, state);
     OpBuilder::InsertionGuard inner(builder);
     builder.setInsertionPointToStart(loop.getBody());
     place.n = range.getPosition(builder, loc, loop.getInductionVar());
-    BackwardStepOp step =
-        createStep(rowTile, getKeyTile(place), place, range, op.getMaskMod(),
-                   loop.getRegionIterArgs()[0], Value(), Value());
+    auto carried = loop.getRegionIterArgs();
+    StepGradients gradients;
+    gradients.query = carried[0];
+    gradients.amax = op.getAmaxDs() ? Value(carried[1]) : Value();
+    BackwardStepOp step = createStep(rowTile, getKeyTile(place), place, range,
+                                     op.getMaskMod(), gradients);
     scf::YieldOp::create(builder, loc, step->getResults());
-    gradient = loop.getResult(0);
+    state.assign(loop.getResults().begin(), loop.getResults().end());
   }
   auto outs = forall.getRegionIterArgs();
-  insertTile(gradient, outs[0], place, kLoopM, place.h, forall);
+  insertTile(state[0], outs[0], place, kLoopM, place.h, forall);
   dQuery = forall.getResult(0);
+  if (op.getAmaxDs()) {
+    insertTile(state[1], outs.back(), place, kLoopM, place.h, forall);
+    amaxDs = forall.getResults().back();
+  }
   if (!rowTile.delta)
     return;
   insertTile(rowTile.delta, outs[1], place, kLoopM, place.h, forall);
@@ -158,8 +170,9 @@ SmallVector<Value> BackwardTiler::createRowStep(const KeyTile &keyTile,
   Value dQueryTile;
   if (wanted.query)
     dQueryTile = getSumTile(state.back(), place);
-  BackwardStepOp step = createStep(rowTile, keyTile, place, range, *maskByKey,
-                                   dQueryTile, dKeyTile, dValueTile);
+  StepGradients gradients{dQueryTile, dKeyTile, dValueTile};
+  BackwardStepOp step =
+      createStep(rowTile, keyTile, place, range, *maskByKey, gradients);
   SmallVector<Value> results;
   if (wanted.key)
     results.push_back(step.getDKeyResult());

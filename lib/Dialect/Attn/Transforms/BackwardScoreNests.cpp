@@ -52,9 +52,10 @@ Value BackwardTiler::createScoreStep(const ScoreGradient &gradient,
                                      const ScoreTiles &operands,
                                      const Place &place, const TileRange &range,
                                      Value sum) {
-  BackwardStepOp step =
-      createStep(operands.rows, operands.keys, place, range, op.getMaskMod(),
-                 Value(), Value(), Value(), sum);
+  StepGradients gradients;
+  gradients.scores = sum;
+  BackwardStepOp step = createStep(operands.rows, operands.keys, place, range,
+                                   op.getMaskMod(), gradients);
   if (!gradient.isBias)
     step.getCaptureMutable().assign(gradient.of);
   return step.getDScoresResult();

@@ -10,6 +10,7 @@
 #include "ListedBlocks.h"
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/DropoutBuilder.h"
 #include "attn/Dialect/Attn/Utils/SegmentSides.h"
 
@@ -35,9 +36,7 @@ void BackwardTiler::readSizes() {
       builder.createOrFold<arith::DivUIOp>(loc, asValue(queryHeads), divisor);
 }
 
-/// A thread of a GPU has more rows of a tile that streams than keys that stay:
-/// one search for each is worth it. The CPU's vectors are along keys.
-static bool hasTensorCores(AttentionBackwardOp op) {
+bool attn::hasTensorCores(AttentionBackwardOp op) {
   std::optional<ScheduleAttr> schedule = op.getSchedule();
   return schedule && !schedule->getMma().empty() &&
          schedule->getMma() != "none";
@@ -49,6 +48,8 @@ void BackwardTiler::prepareRegions() {
     replaceLengths(builder, *region, op.getQuery(), op.getKey());
   IRMapping mapping;
   op.getMaskMod().cloneInto(maskByKey.get(), mapping);
+  // A thread of a GPU has more rows of a tile that streams than keys that stay:
+  // one search for each is worth it. The CPU's vectors are along keys.
   askSegmentsFrom(builder, op.getMaskMod(), kLoopM);
   askSegmentsFrom(builder, *maskByKey, hasTensorCores(op) ? kLoopN : kLoopM);
   visitedKeys.emplace(op.getMaskMod(), kLoopN, isSmallCache(op), batch,
@@ -207,6 +208,23 @@ Value BackwardTiler::createZeroTile(Value like, int64_t count) {
                       type, APFloat::getZero(type.getFloatSemantics()));
 }
 
+/// [1, 1, count] zeros.
+Value BackwardTiler::createZeroRows(int64_t count) {
+  OpFoldResult one = builder.getIndexAttr(1);
+  FloatType type = op.getScoreType();
+  return createFilled(builder, loc, {one, one, builder.getIndexAttr(count)},
+                      type, APFloat::getZero(type.getFloatSemantics()));
+}
+
+/// The factor of d_output in a tile of rows; null if there is none.
+Value BackwardTiler::getDOutputDescale(const Place &place) {
+  Value descale = op.getDescaleOf(3);
+  if (!descale)
+    return descale;
+  return sliceDescale(builder, loc, descale, place.b, place.h,
+                      getGroupSize(builder, loc, descale, queryHeads));
+}
+
 /// The positions of the tile that stays and begins at `first`.
 RowRange BackwardTiler::getStaying(Value first, int64_t tile,
                                    OpFoldResult total) {
@@ -221,16 +239,17 @@ RowRange BackwardTiler::getStaying(Value first, int64_t tile,
 BackwardStepOp
 BackwardTiler::createStep(const RowTile &rowTile, const KeyTile &keyTile,
                           const Place &place, const TileRange &range,
-                          Region &maskMod, Value dQueryTile, Value dKeyTile,
-                          Value dValueTile, Value dScoresTile) {
+                          Region &maskMod, const StepGradients &gradients) {
   auto typeOf = [](Value value) { return value ? value.getType() : Type(); };
   std::optional<Dropout> dropout = Dropout::get(op);
   auto step = BackwardStepOp::create(
-      builder, loc, typeOf(dQueryTile), typeOf(dKeyTile), typeOf(dValueTile),
-      typeOf(dScoresTile), rowTile.query, keyTile.key, keyTile.value,
-      getBiasTile(place), rowTile.dOutput, rowTile.lse, rowTile.delta,
-      ValueRange{place.b, place.h, place.m, place.n}, dQueryTile, dKeyTile,
-      dValueTile, dScoresTile, /*capture=*/Value(),
+      builder, loc, typeOf(gradients.query), typeOf(gradients.key),
+      typeOf(gradients.value), typeOf(gradients.scores), typeOf(gradients.amax),
+      rowTile.query, keyTile.key, keyTile.value, getBiasTile(place),
+      rowTile.dOutput, rowTile.lse, rowTile.delta, op.getDescales(),
+      op.getScaleDs(), ValueRange{place.b, place.h, place.m, place.n},
+      gradients.query, gradients.key, gradients.value, gradients.scores,
+      gradients.amax, /*capture=*/Value(),
       dropout ? dropout->seed : Value(), dropout ? dropout->offset : Value(),
       dropout ? op.getDropoutRateAttr() : FloatAttr(), op.getScaleAttr(),
       op.getNormalizationAttr(), /*read=*/IntegerAttr(), schedule);

@@ -58,12 +58,20 @@ struct KeyGradients {
   ScheduleAttr schedule;
 };
 
+/// What a step adds to; null what it does not give.
+struct StepGradients {
+  mlir::Value query, key, value, scores, amax;
+};
+
 /// The row tiles of all query heads of a group as one loop from `lower` to
 /// `upper`: `perHead` of `rows` for each head, at least 1.
 struct GroupWalk {
   TileRange rows;
   mlir::Value lower, upper, perHead;
 };
+
+/// True if the op has the schedule of a GPU.
+bool hasTensorCores(AttentionBackwardOp op);
 
 /// Builds the loop nests of one op.
 class BackwardTiler {
@@ -101,15 +109,16 @@ private:
                   unsigned loop, mlir::Value head, mlir::scf::ForallOp forall);
   mlir::Value createOutput(mlir::Value like, mlir::Type element);
   mlir::Value createZeroTile(mlir::Value like, int64_t rows);
+  mlir::Value createZeroRows(int64_t rows);
+  mlir::Value getDOutputDescale(const Place &place);
 
   // Loops.
   RowRange getStaying(mlir::Value first, int64_t tile,
                       mlir::OpFoldResult total);
   BackwardStepOp createStep(const RowTile &rows, const KeyTile &keys,
                             const Place &place, const TileRange &range,
-                            mlir::Region &maskMod, mlir::Value dQuery,
-                            mlir::Value dKey, mlir::Value dValue,
-                            mlir::Value dScores = mlir::Value());
+                            mlir::Region &maskMod,
+                            const StepGradients &gradients);
   mlir::scf::ForallOp createRowForall(llvm::ArrayRef<mlir::Value> outputs);
   void createQueryNest();
   void createKeyNest(TileSizes sizes, const KeyGradients &wanted);
@@ -207,7 +216,7 @@ private:
   /// Of the masks without what is for padded tiles.
   std::optional<VisitedTiles> visitedKeys, visitedRows;
   /// delta [B, Hq, M], and the gradients.
-  mlir::Value delta, dQuery, dKey, dValue;
+  mlir::Value delta, dQuery, dKey, dValue, amaxDs;
   /// dQ [B, Hq, M, D] in the score type, and of the key head at hand the first
   /// query head.
   mlir::Value sums, firstHead;

@@ -19,6 +19,7 @@
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
+#include "attn/Dialect/Attn/Utils/DequantizeBackward.h"
 #include "attn/Dialect/Attn/Utils/NormalForm.h"
 #include "attn/Dialect/Attn/Utils/ScoreGradients.h"
 #include "attn/Schedule/BackwardSchedule.h"
@@ -270,8 +271,9 @@ private:
     if (appends.wasInterrupted())
       return failure();
     AttentionProblem problem = getProblem(op);
+    bool isByte = isFloat8(op.getQuery().getType());
     bool isSupported = problem.elementType == ElementType::F16 ||
-                       problem.elementType == ElementType::BF16;
+                       problem.elementType == ElementType::BF16 || isByte;
     ScoreGradients gradients = findScoreGradients(op);
     if (gradients.unused)
       return op.emitOpError()
@@ -306,8 +308,19 @@ private:
       return failure();
     if (!given.query.has("kind") && (!isOneBand(op) || selectsHeads(op)))
       (void)given.query.set("kind", "large_cache");
+    if (op.getAmaxDs())
+      given.deterministic = true;
     Result<BackwardSelection> selection =
         selectBackwardSchedules(problem, info, given);
+    if (isByte && (!selection || !selection->fallback.empty())) {
+      FloatType wide = getDequantizedType(op);
+      op.emitWarning() << "the kernels of its gradients have inputs of " << wide
+                       << ", dequantised, in place of "
+                       << getElementTypeOrSelf(op.getQuery().getType()) << ": "
+                       << (selection ? selection->fallback : selection.error());
+      op = dequantizeBackward(op, wide);
+      selection = selectBackwardSchedules(getProblem(op), info, given);
+    }
     if (!selection)
       return op.emitOpError() << selection.error();
     explain(op.getLoc(), *selection);

@@ -14,6 +14,7 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
+#include "attn/Dialect/Attn/Utils/DequantizeBackward.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace attn {
@@ -32,7 +33,8 @@ void BackwardTiler::run() {
       op.getKeyScheduleAttr() ? op.getKeyScheduleAttr() : op.getScheduleAttr();
   bool isFused = keySchedule && keySchedule.getFused() &&
                  keySchedule.getFused().getValue() && scoreGradients.empty() &&
-                 !op.getDSink() && op.getLse();
+                 !op.getDSink() && op.getLse() && !op.getAmaxDs() &&
+                 !isFloat8(op.getQuery().getType());
   if (isFused) {
     createDeltaNest();
     createFusedNest(keySchedule);
@@ -48,6 +50,8 @@ void BackwardTiler::run() {
   }
   SmallVector<Value> gradients = {dQuery, dKey, dValue};
   createScoreNests(gradients);
+  if (amaxDs)
+    gradients.push_back(amaxDs);
   for (auto [result, gradient] : llvm::zip_equal(op->getResults(), gradients)) {
     if (gradient.getType() != result.getType())
       gradient =
@@ -75,6 +79,8 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
     SmallVector<AttentionBackwardOp> ops;
     getOperation().walk([&](AttentionBackwardOp op) { ops.push_back(op); });
     for (AttentionBackwardOp op : ops) {
+      if (isFloat8(op.getQuery().getType()) && !hasTensorCores(op))
+        op = dequantizeBackward(op, Float32Type::get(op.getContext()));
       if (!findScoreGradients(op).areKnown()) {
         leave(op);
         continue;

@@ -47,6 +47,14 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     an operand where its own gradient is asked for, which is `d_sink`, the sum over
     b and i of -exp(sink[h] - LSE) * delta.
 
+    Inputs of 8 bits have a d_output of 8 bits, and `descale(%dq, %dk, %dv, %ddo)`
+    says what the four stand for, as in attention: the gradients are those of
+    dq Q, dk K and dv V. P is rounded to the type of V, and scale * dS1, times
+    `scale_ds`, [1], to the type of d_output, both on the way to a product alone.
+
+    `amax_ds` is, of each row, the largest magnitude of scale * dS1, without
+    scale_ds: what the next step's scale_ds is computed from (delayed scaling).
+
     Example:
     ```mlir
     %dq, %dk, %dv = attn.attention_backward %q, %k, %v
@@ -67,17 +75,27 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
         : tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
         -> tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
         d_captures(tensor<32xf32>)
+    %g:4 = attn.attention_backward %q8, %k8, %v8
+        output(%o : tensor<?x32x?x64xbf16>) lse(%lse : tensor<?x32x?xf32>)
+        d_output(%do8 : tensor<?x32x?x64xf8E5M2>)
+        descale(%dq, %dk, %dv, %ddo : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
+        scale_ds(%s : tensor<1xf32>)
+        : tensor<?x32x?x64xf8E4M3FN>, tensor<?x8x?x64xf8E4M3FN>, tensor<?x8x?x64xf8E4M3FN>
+        -> tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
+        amax_ds(tensor<?x32x?xf32>)
     ```
   }];
   let arguments = (ins
-    Attn_Tensor<Attn_Float, 4>:$query,
-    Attn_Tensor<Attn_Float, 4>:$key,
-    Attn_Tensor<Attn_Float, 4>:$value,
+    Attn_Tensor<Attn_Input, 4>:$query,
+    Attn_Tensor<Attn_Input, 4>:$key,
+    Attn_Tensor<Attn_Input, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
     Optional<Attn_Tensor<Attn_Float, 4>>:$output,
     Optional<Attn_Tensor<Attn_Acc, 3>>:$lse,
-    Attn_Tensor<Attn_Float, 4>:$dOutput,
+    Attn_Tensor<Attn_Input, 4>:$dOutput,
     Optional<Attn_Tensor<Attn_Acc, 3>>:$dLse,
+    Variadic<Attn_Descale>:$descales,
+    Optional<Attn_Tensor<F32, 1>>:$scaleDs,
     Optional<Attn_Tensor<Attn_Float, 1>>:$sink,
     Variadic<RankedTensorOf<[Attn_Float]>>:$captures,
     Optional<I64>:$dropoutSeed,
@@ -94,7 +112,8 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     Attn_Tensor<Attn_Float, 4>:$dValue,
     Optional<Attn_Tensor<Attn_Float, 4>>:$dBias,
     Variadic<RankedTensorOf<[Attn_Float]>>:$dCaptures,
-    Optional<Attn_Tensor<Attn_Float, 1>>:$dSink);
+    Optional<Attn_Tensor<Attn_Float, 1>>:$dSink,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$amaxDs);
   let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
@@ -102,6 +121,8 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     (`lse` `(` $lse^ `:` type($lse) `)`)?
     `d_output` `(` $dOutput `:` type($dOutput) `)`
     (`d_lse` `(` $dLse^ `:` type($dLse) `)`)?
+    (`descale` `(` $descales^ `:` type($descales) `)`)?
+    (`scale_ds` `(` $scaleDs^ `:` type($scaleDs) `)`)?
     (`sink` `(` $sink^ `:` type($sink) `)`)?
     (`captures` `(` $captures^ `:` type($captures) `)`)?
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
@@ -112,12 +133,18 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
     (`d_bias` `(` type($dBias)^ `)`)?
     (`d_captures` `(` type($dCaptures)^ `)`)?
     (`d_sink` `(` type($dSink)^ `)`)?
+    (`amax_ds` `(` type($amaxDs)^ `)`)?
   }];
   let extraClassDeclaration = [{
     double getScaleValue();
     bool hasScoreMod() { return !getScoreMod().empty(); }
     bool hasMaskMod() { return !getMaskMod().empty(); }
     ::mlir::FloatType getScoreType();
+    /// The descale of query (0), key (1), value (2) or d_output (3); null if it
+    /// has none.
+    ::mlir::Value getDescaleOf(unsigned operand) {
+      return getDescales().empty() ? ::mlir::Value() : getDescales()[operand];
+    }
     /// The reads of a captured tensor in score_mod.
     ::llvm::SmallVector<::mlir::tensor::ExtractOp>
     getReads(::mlir::Value capture);
@@ -128,13 +155,14 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
 }
 
 def BackwardDeltaOp : Attn_Op<"backward_delta", [
-    Pure,
+    Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
       ["reifyResultShapes"]>]> {
   let summary = "rowsum(dO * O) - dLSE, which the gradients of scores need";
   let description = [{
     `delta = rowsum(d_output * output) - d_lse`, with products and sums in the
-    type of delta. It is rowsum(P * dP) (Dao, FlashAttention-2, 2023).
+    type of delta. It is rowsum(P * dP) (Dao, FlashAttention-2, 2023). `descale`,
+    [1] or [1, 1], is a factor of d_output.
 
     Example:
     ```mlir
@@ -144,11 +172,13 @@ def BackwardDeltaOp : Attn_Op<"backward_delta", [
   }];
   let arguments = (ins
     Attn_Tensor<Attn_Float, 4>:$output,
-    Attn_Tensor<Attn_Float, 4>:$dOutput,
-    Optional<Attn_Tensor<Attn_Acc, 3>>:$dLse);
+    Attn_Tensor<Attn_Input, 4>:$dOutput,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$dLse,
+    Optional<Attn_Descale>:$descale);
   let results = (outs Attn_Tensor<Attn_Acc, 3>:$delta);
   let assemblyFormat = [{
-    $output `,` $dOutput (`d_lse` `(` $dLse^ `:` type($dLse) `)`)? attr-dict
+    $output `,` $dOutput (`d_lse` `(` $dLse^ `:` type($dLse) `)`)?
+    (`descale` `(` $descale^ `:` type($descale) `)`)? attr-dict
     `:` type($output) `,` type($dOutput) `->` type($delta)
   }];
   let hasVerifier = 1;
@@ -174,6 +204,13 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     schedule whose row tile stays needs the first, one whose key tile stays the
     others. All are in the score type.
 
+    `descale`, of query, key, value and d_output, and `scale_ds` are the whole
+    tensors of attention_backward. `amax` goes with `d_query`:
+
+    ```
+    amax' = max(amax, max over j of |scale * dS1|)
+    ```
+
     `d_scores` is given alone. It has an element for each score of the tile:
 
     ```
@@ -194,18 +231,21 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     ```
   }];
   let arguments = (ins
-    Attn_Tensor<Attn_Float, 4>:$query,
-    Attn_Tensor<Attn_Float, 4>:$key,
-    Attn_Tensor<Attn_Float, 4>:$value,
+    Attn_Tensor<Attn_Input, 4>:$query,
+    Attn_Tensor<Attn_Input, 4>:$key,
+    Attn_Tensor<Attn_Input, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
-    Attn_Tensor<Attn_Float, 4>:$dOutput,
+    Attn_Tensor<Attn_Input, 4>:$dOutput,
     Optional<Attn_Tensor<Attn_Acc, 3>>:$lse,
     Optional<Attn_Tensor<Attn_Acc, 3>>:$delta,
+    Variadic<Attn_Descale>:$descales,
+    Optional<Attn_Tensor<F32, 1>>:$scaleDs,
     Variadic<Index>:$offsets,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dQuery,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dKey,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dValue,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dScores,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$amax,
     Optional<RankedTensorOf<[Attn_Float]>>:$capture,
     Optional<I64>:$dropoutSeed,
     Optional<I64>:$dropoutOffset,
@@ -218,11 +258,14 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dQueryResult,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dKeyResult,
     Optional<Attn_Tensor<Attn_Acc, 4>>:$dValueResult,
-    Optional<Attn_Tensor<Attn_Acc, 4>>:$dScoresResult);
+    Optional<Attn_Tensor<Attn_Acc, 4>>:$dScoresResult,
+    Optional<Attn_Tensor<Attn_Acc, 3>>:$amaxResult);
   let regions = (region AnyRegion:$scoreMod, AnyRegion:$maskMod);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     `d_output` `(` $dOutput `)` (`lse` `(` $lse^ `)`)? (`delta` `(` $delta^ `)`)?
+    (`descale` `(` $descales^ `:` type($descales) `)`)?
+    (`scale_ds` `(` $scaleDs^ `:` type($scaleDs) `)`)?
     (custom<Scale>($scale)^)? (`normalization` `(` $normalization^ `)`)?
     `offsets` `(` $offsets `)`
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
@@ -231,6 +274,7 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     (`d_key` `(` $dKey^ `:` custom<SameType>(type($dKey), type($dKeyResult)) `)`)?
     (`d_value` `(` $dValue^ `:` custom<SameType>(type($dValue), type($dValueResult)) `)`)?
     (`d_scores` `(` $dScores^ `:` custom<SameType>(type($dScores), type($dScoresResult)) `)`)?
+    (`amax` `(` $amax^ `:` custom<SameType>(type($amax), type($amaxResult)) `)`)?
     (`of` `(` $capture^ `:` type($capture) `)`)?
     attr-dict `:` type($query) `,` type($key) `,` type($value) `,`
     type($dOutput) (`,` custom<SameType>(type($lse), type($delta))^)?
@@ -240,6 +284,11 @@ def BackwardStepOp : Attn_Op<"backward_step", [
     bool hasScoreMod() { return !getScoreMod().empty(); }
     bool hasMaskMod() { return !getMaskMod().empty(); }
     ::mlir::FloatType getScoreType();
+    /// The descale of query (0), key (1), value (2) or d_output (3); null if it
+    /// has none.
+    ::mlir::Value getDescaleOf(unsigned operand) {
+      return getDescales().empty() ? ::mlir::Value() : getDescales()[operand];
+    }
     /// The reads of the captured tensor that d_scores is of, in score_mod; one
     /// of them with `read`.
     ::llvm::SmallVector<::mlir::tensor::ExtractOp> getReads();

@@ -1,0 +1,32 @@
+//===- Descales.cpp - What numbers of 8 bits stand for --------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Descales.h"
+
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
+
+using namespace mlir;
+using namespace attn;
+
+LogicalResult attn::checkDescale(Operation *op,
+                                 const reference::Tensor &descale,
+                                 const reference::Tensor &query,
+                                 const reference::Tensor &key) {
+  std::vector<int64_t> heads = {query.getDim(kBatch), key.getDim(kHead)};
+  if (descale.getRank() == 1 || descale.getShape() == heads)
+    return success();
+  return op->emitOpError() << "expected a descale of "
+                           << reference::formatShape(heads) << ", got "
+                           << reference::formatShape(descale.getShape());
+}
+
+double attn::getDescaleOfHead(const reference::Tensor &descale, int64_t heads,
+                              int64_t head) {
+  if (descale.getRank() == 1)
+    return descale[0];
+  int64_t keyHeads = descale.getDim(1);
+  return descale[head / heads * keyHeads + head % heads / (heads / keyHeads)];
+}
