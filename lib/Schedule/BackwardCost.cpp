@@ -48,6 +48,9 @@ private:
   bool keysStay() const { return kernel != BackwardKernel::QueryGradient; }
   bool hasRoles() const { return family.hasRoles(); }
   bool hasTensorMemory() const { return family.facts.tensorColumns > 0; }
+  bool transposes() const {
+    return family.transposesValue(problem.elementType);
+  }
   bool isFused() const { return kernel == BackwardKernel::AllGradients; }
   /// dP is needed for all gradients but dV.
   bool hasScoreGradient() const {
@@ -65,8 +68,10 @@ private:
     return keysStay() ? schedule.tileM : schedule.tileN;
   }
   int64_t getStreamBytes() const;
+  int64_t getRewrittenBytes() const;
   int64_t getExchangeBytes() const;
   int64_t getTensorColumns() const;
+  int64_t getLimit() const;
   std::string findMappingObstacle() const;
   std::string findFusedObstacle() const;
   std::string findFloat8Obstacle() const;
@@ -103,9 +108,18 @@ int64_t KernelModel::getStreamBytes() const {
   if (getSlices() > 1)
     columns = getGradientColumns() + (hasScoreGradient() ? columns : dim);
   int64_t bytes = getStreamed() * columns * inputBytes;
+  // What is transposed has a tile of its own.
+  if (transposes())
+    bytes += getStreamed() * getGradientColumns();
   if (keysStay() && hasRoles())
     bytes += (hasScoreGradient() ? 2 : 1) * getStreamed() * kFloatBytes;
   return bytes;
+}
+
+/// Of tiles on their way into the order in which they are multiplied.
+int64_t KernelModel::getRewrittenBytes() const {
+  return transposes() ? kRewriteStages * getStreamed() * getGradientColumns()
+                      : 0;
 }
 
 /// What a fused kernel hands over: dS to all warps, in as many tiles as there
@@ -121,8 +135,11 @@ int64_t KernelModel::getSharedMemory() const {
   int64_t columns = dim + (hasScoreGradient() ? valueDim : 0);
   // A barrier for each tile that stays, two for each stage of a ring.
   int64_t barriers = hasRoles() ? 8 * (2 + 4 * schedule.stages) : 0;
+  if (transposes())
+    barriers += 2 * 8 * (2 * kRewriteStages + 2 * schedule.stages);
   return getStaying() * columns * inputBytes +
-         schedule.stages * getStreamBytes() + getExchangeBytes() + barriers;
+         schedule.stages * getStreamBytes() + getRewrittenBytes() +
+         getExchangeBytes() + barriers;
 }
 
 /// S, dP and operands; accumulators of gradients that are not in tensor memory;
@@ -132,7 +149,7 @@ int64_t KernelModel::getRegisters() const {
   // A fused kernel has delta in dP from the start, but for dropout.
   bool hasDelta = !isFused() || problem.hasDropout;
   int64_t vectors = keysStay() ? hasDelta * getStreamed() / 4 : 4;
-  int64_t operands = scores / 2 + (hasRoles() ? 0 : 24);
+  int64_t operands = scores * inputBytes / 4 + (hasRoles() ? 0 : 24);
   // Of S, P and dP two are there at once, but all for the derivative of a
   // score_mod.
   int64_t tiles =
@@ -141,20 +158,33 @@ int64_t KernelModel::getRegisters() const {
   int64_t sums = isFused() ? getStreamed() * dim / (32 * schedule.warps) : 0;
   int64_t gradients =
       hasTensorMemory() ? 0 : family.countElements(getGradientColumns());
-  return gradients + tiles * scores + std::max<int64_t>(sums - scores, 0) +
+  // What a tile adds to one of the gradients.
+  int64_t apart =
+      schedule.promote && !hasTensorMemory()
+          ? family.countElements(std::min(getGradientColumns(),
+                                          std::max(dim, valueDim)))
+          : 0;
+  // One of P and dS is an operand by then.
+  apart = std::max<int64_t>(apart - scores, 0);
+  return gradients + apart + tiles * scores + std::max<int64_t>(sums - scores, 0) +
          vectors + operands + kOtherRegisters +
          (problem.hasDropout ? kDropoutRegisters : 0);
 }
 
-/// Registers that a thread may have.
-static int64_t getLimit(const Schedule &schedule, const TargetInfo &target) {
+/// Registers that a thread may have. A producer that transposes takes some.
+int64_t KernelModel::getLimit() const {
   constexpr int64_t most = 240;
-  return std::min(most, attn::getRegisterLimit(schedule, target));
+  int64_t limit = attn::getRegisterLimit(schedule, target);
+  if (transposes())
+    limit = family
+                .splitRegisters(schedule.warps / family.facts.unitWarps,
+                                target.registersPerSm,
+                                /*producerComputes=*/true)
+                .consumer;
+  return std::min(most, limit);
 }
 
-bool KernelModel::maySpill() const {
-  return getRegisters() > getLimit(schedule, target);
-}
+bool KernelModel::maySpill() const { return getRegisters() > getLimit(); }
 
 /// What a warp adds to dQ is 16 rows of its tile, or of the transposed one.
 std::string KernelModel::findFusedObstacle() const {
@@ -214,7 +244,7 @@ std::string KernelModel::findFloat8Obstacle() const {
   if (inputBytes > 1)
     return "";
   std::string name(getName(schedule.mma));
-  if (isFused() || hasRoles())
+  if (isFused() || hasTensorMemory())
     return "the " + std::string(isFused() ? "fused " : "") + "kernels of " +
            name + " have no backward of 8 bits";
   if (std::string missing = family.findObstacle(problem, target);
@@ -258,7 +288,7 @@ std::string KernelModel::findObstacle() const {
   if (hasRoles() && maySpill())
     return "it needs about " + number(getRegisters()) +
            " registers for each thread, of " +
-           number(getLimit(schedule, target)) +
+           number(getLimit()) +
            (hasTensorMemory() ? "" : ", and wgmma with spills is serialized");
   return "";
 }

@@ -10,6 +10,7 @@
 
 #include "BackwardSmallCache.h"
 #include "attn/Schedule/Family.h"
+#include "attn/Schedule/ResourceModel.h"
 #include "attn/Support/Format.h"
 #include "attn/Support/MathExtras.h"
 
@@ -114,6 +115,17 @@ private:
 };
 } // namespace
 
+/// True if sums over all that streams keep fewer bits than products of 8 bits
+/// ask for, unless those of a tile are summed apart (kMostUnpromoted).
+static bool dropsBits(const AttentionProblem &problem, bool keysStay,
+                      const Family &family, const TargetInfo &target) {
+  int64_t length = keysStay ? problem.queryLength * problem.getGroupSize()
+                            : problem.kvLength;
+  return getSizeBytes(problem.elementType) == 1 &&
+         family.getSumBits(problem.elementType, target) > 0 &&
+         length > kMostUnpromoted;
+}
+
 Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
                                      int64_t streamed, int64_t stages,
                                      int64_t columns) const {
@@ -137,6 +149,8 @@ Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
     schedule.warps =
         family.countWarps(keysStay ? schedule.tileN : schedule.tileM);
   schedule.producerWarps = family.facts.producerWarps;
+  if (!overrides.has("promote"))
+    schedule.promote = dropsBits(problem, keysStay, family, target);
   schedule.fused = kernel == BackwardKernel::AllGradients;
   return schedule;
 }
@@ -364,7 +378,8 @@ std::string attn::printUnusedFields(const ScheduleOverrides &given) {
   constexpr std::string_view kUsed[] = {
       "kind",           "mma",        "tile_m", "tile_n",
       "tile_d",         "tile_dv",    "stages", "warps",
-      "producer_warps", "chunk_rows", "fused",  "invariance"};
+      "producer_warps", "chunk_rows", "fused",  "invariance",
+      "promote"};
   std::vector<std::string> unused;
   for (const std::string &name : given.getNames())
     if (std::find(std::begin(kUsed), std::end(kUsed), name) == std::end(kUsed))

@@ -23,6 +23,9 @@ namespace attn::detail {
 inline constexpr int64_t kWarpRows = 16;
 /// 16-bit inputs, P and dS; f32 statistics and sums.
 inline constexpr int64_t kInputBytes = 2, kFloatBytes = 4;
+
+/// Tiles that the producer transposes or widens, while others arrive.
+inline constexpr int64_t kRewriteStages = 2;
 /// Instructions for each element of the scores in a backward, for P and dS.
 inline constexpr double kInstructionsPerElement = 10;
 /// A kernel launch, with the dependence on the one before.

@@ -6,12 +6,15 @@
 
 #include "attn/Schedule/ResourceModel.h"
 
+#include "Machine.h"
+
 #include "attn/Schedule/Family.h"
 
 #include <algorithm>
 #include <numeric>
 
 namespace attn {
+using detail::kRewriteStages;
 
 /// Whole instructions, and rows of a tile of 32 bytes at least.
 static int64_t getPadding(const AttentionProblem &problem) {
@@ -25,9 +28,6 @@ int64_t getPaddedHeadDim(const AttentionProblem &problem) {
 int64_t getPaddedValueDim(const AttentionProblem &problem) {
   return alignUp(problem.valueDim, getPadding(problem));
 }
-
-/// Tiles that the producer transposes or widens, while others arrive.
-static constexpr int64_t kRewriteStages = 2;
 
 /// Warpgroups that share the rows of a wgmma tile, each with a part of dv.
 static int64_t getWarpgroupsPerRow(const Schedule &schedule) {

@@ -15,6 +15,7 @@
 #include "MatrixDescriptors.h"
 
 #include "attn/Dialect/PTX/IR/PTX.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace attn::tile;
@@ -99,10 +100,19 @@ struct MmaAsyncLowering : TileOpLowering<MmaAsyncOp> {
     Type resultType = LLVM::LLVMStructType::getLiteral(
         getContext(), SmallVector<Type>(type.getRegisters(getWarps()),
                                         type.getElementType()));
+    Type elementA = TypeSwitch<Type, Type>(op.getA().getType())
+                        .Case<FragmentType, SharedType>(
+                            [](auto a) { return a.getElementType(); });
+    Type elementB = bType.getElementType();
+    auto flag = [&](bool isSet) {
+      return isSet ? rewriter.getUnitAttr() : UnitAttr();
+    };
     Value result = attn::ptx::WgmmaOp::create(
-        rewriter, loc, resultType, bType.getElementType(), descriptorsA,
-        registersA, descriptorsB, op.getTransposeA(),
-        /*b_mn_major=*/!op.getTransposeB(), acc);
+        rewriter, loc, resultType, TypeAttr::get(elementA),
+        elementA == elementB ? TypeAttr() : TypeAttr::get(elementB),
+        descriptorsA, registersA, descriptorsB,
+        /*a_mn_major=*/flag(op.getTransposeA()),
+        /*b_mn_major=*/flag(!op.getTransposeB()), acc);
     NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, loc);
     rewriter.replaceOpWithMultiple(op,
                                    {unpackAccumulator(rewriter, loc, result)});

@@ -51,6 +51,7 @@ private:
   LogicalResult convertSlice(tensor::ExtractSliceOp slice);
   LogicalResult convertStep(BackwardStepOp step);
   Value createQueryGradient(Value scoreGradient, Value key);
+  Value addProduct(Value sums, Value a, Value b);
   void addMaxima(BackwardStepOp step, Value scoreGradient);
   void loadFloat8Factors();
   FailureOr<Value> loadFactor(Value tile);
@@ -304,9 +305,11 @@ LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
       return failure();
     Value a = scoresBuilder.toOperand(
         product.a, getElementTypeOrSelf(product.rounded.getType()));
-    Value sum = tile::MmaOp::create(builder, loc, a, *b, /*transposeB=*/false,
-                                    values.lookup(product.gradient));
-    values.map(product.result, sum);
+    Value factor = *b;
+    if (nest.transposesTiles())
+      factor = tile::TransposeBytesOp::create(builder, loc, factor);
+    values.map(product.result,
+               addProduct(values.lookup(product.gradient), a, factor));
     return success();
   };
   if (step.getAmax())
@@ -322,6 +325,21 @@ LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
   SmallVector<Value> at = lookupAll(step.getOffsets().take_front(3));
   tile::AccumulateOp::create(builder, loc, dQuery, sums, at);
   return success();
+}
+
+/// sums + a b; with `promote` the product is summed apart.
+Value BackwardKernelBuilder::addProduct(Value sums, Value a, Value b) {
+  Type type = sums.getType();
+  bool promotes = getSchedule(attention.schedule).promote;
+  Value init = promotes ? createFill(builder, loc, type, 0.0f) : sums;
+  Value product = tile::MmaOp::create(builder, loc, a, b,
+                                      nest.transposesTiles(), init);
+  if (!promotes)
+    return product;
+  Fragments fragments(builder, loc);
+  return fragments.map(type, {sums, product}, [&](ValueRange args) {
+    return fragments.add(args[0], args[1]);
+  });
 }
 
 /// Each lane's part of the maxima of |dS|, which are reduced when they are

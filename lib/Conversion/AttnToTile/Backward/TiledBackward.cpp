@@ -14,6 +14,7 @@
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Schedule/Family.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -289,11 +290,17 @@ int64_t BackwardNest::getTileColumns() {
                                  : getColumns();
 }
 
+bool BackwardNest::transposesTiles() {
+  Type element = getElementTypeOrSelf(steps.front().getQuery().getType());
+  return isFloat8(element) && getFamily(getSchedule(attention.schedule).mma)
+                                  .transposesValue(getFloat8(element));
+}
+
 tile::FragmentType BackwardNest::getSumType(tile::FragmentType sums) {
   Type element = getElementTypeOrSelf(steps.front().getQuery().getType());
   return tile::FragmentType::get(
       sums.getContext(), sums.getShape(), sums.getElementType(),
-      tile::FragmentType::getProductLayout(element, /*rowsAreN=*/false));
+      tile::FragmentType::getProductLayout(element, transposesTiles()));
 }
 
 SmallVector<Value> TiledBackward::addOwnViews(tile::KernelOp kernel) {

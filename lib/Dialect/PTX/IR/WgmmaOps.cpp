@@ -64,6 +64,14 @@ LogicalResult WgmmaOp::verify() {
   if (getTypeName(getElement()).empty())
     return emitOpError() << "expected i8, f8E4M3FN, f8E5M2, f16 or bf16, got "
                          << getElement();
+  auto isFloat8 = [](Type type) {
+    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  };
+  if (getElementOfB() != getElement() &&
+      !(isFloat8(getElement()) && isFloat8(getElementOfB())))
+    return emitOpError() << "expected a and b of one type, or of 8-bit floats, "
+                            "got "
+                         << getElement() << " and " << getElementOfB();
   Type sum = cast<LLVM::LLVMStructType>(getResult().getType()).getBody()[0];
   if (getElement().isInteger() != sum.isInteger())
     return emitOpError() << "expected sums in i32 of i8, and in f32 of others, "
@@ -123,7 +131,7 @@ std::string WgmmaOp::getPtx() {
   std::string shape = ".m64n" + std::to_string(2 * numAcc) +
                       (canTranspose ? "k16" : "k32") +
                       (isInteger ? ".s32." : ".f32.");
-  shape += element + "." + element + " ";
+  shape += element + "." + getTypeName(getElementOfB()).str() + " ";
   std::string text = "{ .reg .pred add, set; setp.ne.b32 add, 1, 0; "
                      "setp.ne.b32 set, 0, 0; wgmma.fence.sync.aligned; ";
   for (unsigned k = 0; k < products; ++k) {

@@ -51,9 +51,24 @@ FailureOr<int64_t> attn::tile::getStages(KernelOp kernel, int64_t given) {
   return stages;
 }
 
+/// Gives each tile that is transposed a load of its own, if it is read as it is,
+/// too.
+static void separateTransposed(KernelOp kernel) {
+  SmallVector<TransposeBytesOp> ops;
+  kernel.walk([&](TransposeBytesOp op) { ops.push_back(op); });
+  for (TransposeBytesOp op : ops) {
+    auto load = op.getTile().getDefiningOp<LoadOp>();
+    if (!load || load.getTile().hasOneUse())
+      continue;
+    OpBuilder builder(load);
+    op.getTileMutable().assign(
+        cast<LoadOp>(builder.clone(*load)).getTile());
+  }
+}
+
 void attn::tile::separateLoads(KernelOp kernel) {
   if (!kernel.getForward())
-    return;
+    return separateTransposed(kernel);
   for (auto loop : getTileBlock(kernel.getBody()).getOps<scf::ForOp>()) {
     SmallPtrSet<Operation *, 4> taken;
     for (MmaOp op : loop.getOps<MmaOp>()) {

@@ -41,7 +41,8 @@ def WgmmaOp : AttnPTX_Op<"wgmma", [AttrSizedOperandSegments]> {
 
     A is in shared memory, one descriptor for each product, or in registers, four
     for each product: nvvm.wgmma.mma_async takes descriptors only. B is K-major,
-    or MN-major with `b_mn_major`, which 8-bit operands are not. The run is one piece of inline PTX: apart, its
+    or MN-major with `b_mn_major`, which 8-bit operands are not. Of 8-bit floats B
+    may have another type than A (`by`). The run is one piece of inline PTX: apart, its
     products would make the backend carry the accumulator from one to the next.
     It begins with wgmma.fence, after which nobody may write the registers: as an
     instruction of its own the backend would write constants into them behind it.
@@ -57,19 +58,22 @@ def WgmmaOp : AttnPTX_Op<"wgmma", [AttrSizedOperandSegments]> {
         : !llvm.struct<(f32, f32, f32, f32)>
     ```
   }];
-  let arguments = (ins TypeAttr:$element, Variadic<I64>:$a_descriptors,
+  let arguments = (ins TypeAttr:$element, OptionalAttr<TypeAttr>:$b_element,
+                       Variadic<I64>:$a_descriptors,
                        Variadic<I32>:$a_registers, Variadic<I64>:$b,
                        UnitAttr:$a_mn_major, UnitAttr:$b_mn_major,
                        Optional<LLVM_AnyStruct>:$acc);
   let results = (outs LLVM_AnyStruct:$result);
   let assemblyFormat = [{
-    $element (`a_descriptors` `(` $a_descriptors^ `)`)? (`a_mn_major` $a_mn_major^)?
+    $element (`by` $b_element^)? (`a_descriptors` `(` $a_descriptors^ `)`)? (`a_mn_major` $a_mn_major^)?
     (`a_registers` `(` $a_registers^ `)`)? `b` `(` $b `)`
     (`b_mn_major` $b_mn_major^)? (`acc` `(` $acc^ `:` type($acc) `)`)?
     attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    /// The element type of B.
+    ::mlir::Type getElementOfB() { return getBElement().value_or(getElement()); }
     /// Elements of the accumulator that a thread holds: N / 2.
     int64_t getNumRegisters();
   }];
