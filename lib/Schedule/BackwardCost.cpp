@@ -243,10 +243,8 @@ std::string KernelModel::findFloat8Obstacle() const {
   constexpr int64_t depth = 32;
   if (inputBytes > 1)
     return "";
-  std::string name(getName(schedule.mma));
-  if (isFused() || hasTensorMemory())
-    return "the " + std::string(isFused() ? "fused " : "") + "kernels of " +
-           name + " have no backward of 8 bits";
+  if (isFused())
+    return "a fused kernel takes no inputs of 8 bits";
   if (std::string missing = family.findObstacle(problem, target);
       !missing.empty())
     return missing;

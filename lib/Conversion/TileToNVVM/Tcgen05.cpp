@@ -155,12 +155,16 @@ bool isByte(Type element) { return element.getIntOrFloatBitWidth() == 8; }
 
 /// PTX ISA, "Instruction descriptor": sums in f32 (1), or i32 (2) of i8, 128
 /// rows; f16 and e4m3 are 0, signed integers 1.
-int64_t instructionDescriptor(Type element, int64_t columns, bool isMnMajorB) {
-  bool isInteger = element.isInteger();
-  bool isSecond = isInteger || element.isBF16() || isa<Float8E5M2Type>(element);
-  int64_t type = isSecond ? 1 : 0, sum = isInteger ? 2 : 1;
-  return sum << 4 | type << 7 | type << 10 | int64_t(isMnMajorB) << 16 |
-         columns / 8 << 17 | kProductRows / 16 << 24;
+int64_t instructionDescriptor(Type a, Type b, int64_t columns,
+                              bool isMnMajorB) {
+  auto typeOf = [](Type element) -> int64_t {
+    return element.isInteger() || element.isBF16() ||
+           isa<Float8E5M2Type>(element);
+  };
+  int64_t sum = b.isInteger() ? 2 : 1;
+  return sum << 4 | typeOf(a) << 7 | typeOf(b) << 10 |
+         int64_t(isMnMajorB) << 16 | columns / 8 << 17 |
+         kProductRows / 16 << 24;
 }
 
 struct MmaTensorLowering : TileOpLowering<MmaTensorOp> {
@@ -217,7 +221,8 @@ private:
     std::string to = "[" + block.use(tile).front() + "]";
     std::string descriptor =
         block
-            .use(index.i32(instructionDescriptor(type.getElementType(), columns,
+            .use(index.i32(instructionDescriptor(op.getElementOfA(),
+                                                 type.getElementType(), columns,
                                                  isMnMajor)))
             .front();
     SmallVector<std::string> left = block.use(a), right = block.use(b);

@@ -297,6 +297,9 @@ bool BackwardNest::transposesTiles() {
 }
 
 tile::FragmentType BackwardNest::getSumType(tile::FragmentType sums) {
+  // Of a product in tensor memory each lane reads the columns that it wants.
+  if (getFamily(getSchedule(attention.schedule).mma).facts.tensorColumns > 0)
+    return sums;
   Type element = getElementTypeOrSelf(steps.front().getQuery().getType());
   return tile::FragmentType::get(
       sums.getContext(), sums.getShape(), sums.getElementType(),

@@ -146,6 +146,12 @@ LogicalResult ScaleTensorOp::verify() {
                        << " rows, got " << factor;
 }
 
+Type MmaTensorOp::getElementOfA() {
+  return llvm::TypeSwitch<Type, Type>(getA().getType())
+      .Case<SharedType, TensorTileType>(
+          [](auto a) { return a.getElementType(); });
+}
+
 LogicalResult MmaTensorOp::verify() {
   TensorTileType tile = getTile().getType();
   SharedType b = getB().getType();
@@ -158,16 +164,16 @@ LogicalResult MmaTensorOp::verify() {
                                  : Type(Float32Type::get(getContext()));
   if (tile.getElementType() != sum)
     return emitOpError() << "expected a tile of " << sum << ", got " << tile;
-  std::tuple<int64_t, int64_t, Type> sizes =
-      llvm::TypeSwitch<Type, std::tuple<int64_t, int64_t, Type>>(
-          getA().getType())
+  std::pair<int64_t, int64_t> sizes =
+      llvm::TypeSwitch<Type, std::pair<int64_t, int64_t>>(getA().getType())
           .Case<SharedType, TensorTileType>([](auto a) {
-            return std::tuple(a.getRows(), a.getCols(), a.getElementType());
+            return std::pair(a.getRows(), a.getCols());
           });
-  auto [rows, depth, elementOfA] = sizes;
-  if (elementOfA != element)
-    return emitOpError() << "expected a and b of one element type, got "
-                         << elementOfA << " and " << element;
+  auto [rows, depth] = sizes;
+  if (!areFactors(getElementOfA(), element))
+    return emitOpError() << "expected a and b of one element type, or of 8-bit "
+                            "floats, got "
+                         << getElementOfA() << " and " << element;
   auto [columns, depthOfB] = getTransposeB()
                                  ? std::pair(b.getRows(), b.getCols())
                                  : std::pair(b.getCols(), b.getRows());

@@ -75,8 +75,16 @@ int64_t SharedType::getSwizzleFor(int64_t bytes) {
   return bytes % 128 == 0 ? 128 : bytes % 64 == 0 ? 64 : 32;
 }
 
+static bool isFloat8(Type type) {
+  return isa<Float8E4M3FNType, Float8E5M2Type>(type);
+}
+
 static bool isByteType(Type type) {
-  return isa<Float8E4M3FNType, Float8E5M2Type>(type) || type.isInteger(8);
+  return isFloat8(type) || type.isInteger(8);
+}
+
+bool attn::tile::areFactors(Type a, Type b) {
+  return a == b || (isFloat8(a) && isFloat8(b));
 }
 
 /// What tensor cores multiply: 8-bit types, f16, bf16, and f32 as tf32.

@@ -308,14 +308,6 @@ static bool widens(Type a, SharedType b) {
   return b.getElementBytes() == 1 && (a.isF16() || a.isBF16());
 }
 
-/// True if a product takes both: operands of one type, or of two 8-bit floats.
-static bool multiplies(Type a, Type b) {
-  auto isFloat8 = [](Type type) {
-    return isa<Float8E4M3FNType, Float8E5M2Type>(type);
-  };
-  return a == b || (isFloat8(a) && isFloat8(b));
-}
-
 /// acc [m, n] = a [m, k] * b [k, n], or a [k, m], or b [n, k], if `transposed`.
 static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
                                    SharedType b, bool transposed,
@@ -336,7 +328,7 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
       std::swap(m, k);
   }
   Type element = b.getElementType(), other = getElementTypeOf(aType);
-  if (!multiplies(other, element) && !widens(other, b))
+  if (!areFactors(other, element) && !widens(other, b))
     return op->emitOpError() << "expected a and b of one element type, or of "
                                 "8-bit floats, got "
                              << other << " and " << element;

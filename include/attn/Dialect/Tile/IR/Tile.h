@@ -33,4 +33,12 @@
 #define GET_OP_CLASSES
 #include "attn/Dialect/Tile/IR/TileOps.h.inc"
 
+namespace attn::tile {
+
+/// True if a product takes elements of both types: of one, or of two 8-bit
+/// floats.
+bool areFactors(mlir::Type a, mlir::Type b);
+
+} // namespace attn::tile
+
 #endif // ATTN_DIALECT_TILE_IR_TILE_H

@@ -160,6 +160,9 @@ def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
     `:` type($a) `,` type($b) `into` type($tile) (`,` type($barrier)^)?
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::Type getElementOfA();
+  }];
 }
 
 def LoadTensorOp : AttnTile_TensorOp<"load_tensor"> {
