@@ -164,8 +164,9 @@ int64_t KernelModel::getRegisters() const {
           ? family.countElements(std::min(getGradientColumns(),
                                           std::max(dim, valueDim)))
           : 0;
-  // One of P and dS is an operand by then.
-  apart = std::max<int64_t>(apart - scores, 0);
+  // One of P and dS is an operand by then, but in the loads of mma_sync.
+  if (hasRoles())
+    apart = std::max<int64_t>(apart - scores, 0);
   return gradients + apart + tiles * scores + std::max<int64_t>(sums - scores, 0) +
          vectors + operands + kOtherRegisters +
          (problem.hasDropout ? kDropoutRegisters : 0);

@@ -33,6 +33,12 @@ std::string attn::printBackwardReport(const AttentionProblem &problem,
   text += table.print();
   text += "all      " + formatSeconds(selection.getSeconds()) + "\n";
   text += "workspace " + formatBytes(selection.workspaceBytes) + "\n";
+  if (selection.isDequantised)
+    text += "dequantised to 16 bits: " +
+            (selection.obstacle.empty()
+                 ? "predicted to be faster than products of 8 (promote=0 or 1)"
+                 : selection.obstacle) +
+            "\n";
   if (!selection.fallback.empty())
     text += "no " +
             std::string(getName(getFamilies(target).front()->facts.id)) + ": " +
@@ -66,5 +72,6 @@ Json attn::getBackwardReportJson(const AttentionProblem &problem,
           {"target", {{"name", target.name}, {"product", target.product}}},
           {"seconds", selection.getSeconds()},
           {"workspace_bytes", selection.workspaceBytes},
+          {"dequantised", selection.isDequantised},
           {"kernels", kernels}};
 }

@@ -121,8 +121,7 @@ static bool dropsBits(const AttentionProblem &problem, bool keysStay,
                       const Family &family, const TargetInfo &target) {
   int64_t length = keysStay ? problem.queryLength * problem.getGroupSize()
                             : problem.kvLength;
-  return getSizeBytes(problem.elementType) == 1 &&
-         family.getSumBits(problem.elementType, target) > 0 &&
+  return family.getSumBits(problem.elementType, target) > 0 &&
          length > kMostUnpromoted;
 }
 
@@ -149,8 +148,9 @@ Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
     schedule.warps =
         family.countWarps(keysStay ? schedule.tileN : schedule.tileM);
   schedule.producerWarps = family.facts.producerWarps;
-  if (!overrides.has("promote"))
-    schedule.promote = dropsBits(problem, keysStay, family, target);
+  bool isByte = getSizeBytes(problem.elementType) == 1;
+  if (!overrides.has("promote") || !isByte)
+    schedule.promote = isByte && dropsBits(problem, keysStay, family, target);
   schedule.fused = kernel == BackwardKernel::AllGradients;
   return schedule;
 }
@@ -167,7 +167,10 @@ static std::vector<int64_t> getStayingTiles(const Family &family) {
 std::vector<Schedule>
 KernelSelector::getCandidates(BackwardKernel kernel) const {
   std::vector<int64_t> widths = {kMostColumns};
-  if (std::max(problem.headDim, problem.valueDim) > 256)
+  // What is summed apart takes registers, too; TMA brings whole rows.
+  bool isByte = getSizeBytes(problem.elementType) == 1;
+  int64_t most = isByte && !getFamily(mma).hasRoles() ? 128 : 256;
+  if (std::max(problem.headDim, problem.valueDim) > most)
     widths.insert(widths.end(), {256, 128});
   std::vector<Schedule> candidates;
   for (int64_t columns : widths)
@@ -374,27 +377,26 @@ static void explainFallback(BackwardSelection &small,
                      formatSeconds(small.getSeconds());
 }
 
-std::string attn::printUnusedFields(const ScheduleOverrides &given) {
+std::string attn::printUnusedFields(const ScheduleOverrides &given,
+                                    const AttentionProblem &problem) {
   constexpr std::string_view kUsed[] = {
       "kind",           "mma",        "tile_m", "tile_n",
       "tile_d",         "tile_dv",    "stages", "warps",
-      "producer_warps", "chunk_rows", "fused",  "invariance",
-      "promote"};
+      "producer_warps", "chunk_rows", "fused",  "invariance"};
+  bool isByte = getSizeBytes(problem.elementType) == 1;
   std::vector<std::string> unused;
   for (const std::string &name : given.getNames())
-    if (std::find(std::begin(kUsed), std::end(kUsed), name) == std::end(kUsed))
+    if (std::find(std::begin(kUsed), std::end(kUsed), name) ==
+            std::end(kUsed) &&
+        !(isByte && name == "promote"))
       unused.push_back(name);
   return join(unused, ", ");
 }
 
-Result<BackwardSelection>
-attn::selectBackwardSchedules(const AttentionProblem &problem,
-                              const TargetInfo &target,
-                              const BackwardOverrides &given) {
-  if (problem.elementType == ElementType::I8)
-    return Error{"expected floats for a backward, got dtype=i8"};
-  if (Status status = problem.verify(); !status)
-    return Error{status.error()};
+/// The kernels for the types of the problem.
+static Result<BackwardSelection> selectKernels(const AttentionProblem &problem,
+                                               const TargetInfo &target,
+                                               const BackwardOverrides &given) {
   std::optional<ScheduleKind> kind = getKind(given.query);
   bool isByte = getSizeBytes(problem.elementType) == 1;
   if (kind == ScheduleKind::SmallCache) {
@@ -429,4 +431,69 @@ attn::selectBackwardSchedules(const AttentionProblem &problem,
     return large;
   explainFallback(*small, large, target);
   return small;
+}
+
+//===----------------------------------------------------------------------===//
+// Inputs of 8 bits
+//===----------------------------------------------------------------------===//
+
+/// Of the kernels that make inputs of 8 bits wider.
+static double getDequantizationSeconds(const AttentionProblem &problem,
+                                       const TargetInfo &target) {
+  constexpr int64_t kernels = 4, bytesMoved = 1 + 2;
+  int64_t columns = problem.headDim + problem.valueDim;
+  int64_t elements = problem.batch * columns *
+                     (problem.queryHeads * problem.queryLength +
+                      problem.kvHeads * problem.kvLength);
+  return static_cast<double>(elements * bytesMoved) / (target.dramGBps * 1e9) +
+         kernels * getLaunchSeconds(target);
+}
+
+/// Why no kernels of 8-bit products serve; empty if `selection` does.
+static std::string findObstacle(const Result<BackwardSelection> &selection,
+                                const BackwardOverrides &given) {
+  if (!given.obstacle.empty())
+    return given.obstacle;
+  if (!selection)
+    return selection.error();
+  return selection->maySpill() ? "registers do not hold what is summed apart"
+                               : selection->fallback;
+}
+
+/// Kernels of 8-bit products, or of 16-bit ones where these are predicted to be
+/// faster, as one for all gradients is on sm_90a, or nothing else is there.
+static Result<BackwardSelection>
+selectFor8Bits(const AttentionProblem &problem, const TargetInfo &target,
+               const BackwardOverrides &given) {
+  Result<BackwardSelection> selection = selectKernels(problem, target, given);
+  bool isWanted = given.query.has("promote") || given.keys.has("promote");
+  if (isWanted && given.obstacle.empty())
+    return selection;
+  AttentionProblem wide = problem;
+  wide.elementType = problem.outputType == ElementType::F16 ? ElementType::F16
+                                                            : ElementType::BF16;
+  Result<BackwardSelection> wider = selectKernels(wide, target, given);
+  std::string obstacle = findObstacle(selection, given);
+  bool isFaster = wider && wider->fallback.empty() && obstacle.empty() &&
+                  wider->getSeconds() +
+                          getDequantizationSeconds(problem, target) <
+                      selection->getSeconds();
+  if (!wider || (obstacle.empty() && !isFaster))
+    return obstacle.empty() ? selection : wider;
+  wider->isDequantised = true;
+  wider->obstacle = obstacle;
+  return wider;
+}
+
+Result<BackwardSelection>
+attn::selectBackwardSchedules(const AttentionProblem &problem,
+                              const TargetInfo &target,
+                              const BackwardOverrides &given) {
+  if (problem.elementType == ElementType::I8)
+    return Error{"expected floats for a backward, got dtype=i8"};
+  if (Status status = problem.verify(); !status)
+    return Error{status.error()};
+  return getSizeBytes(problem.elementType) == 1
+             ? selectFor8Bits(problem, target, given)
+             : selectKernels(problem, target, given);
 }

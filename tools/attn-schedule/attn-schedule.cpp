@@ -209,7 +209,8 @@ static int runSweep(const TargetInfo &target,
 static int runBackward(const AttentionProblem &problem,
                        const TargetInfo &target,
                        const ScheduleOverrides &overrides) {
-  if (std::string unused = printUnusedFields(overrides); !unused.empty())
+  if (std::string unused = printUnusedFields(overrides, problem);
+      !unused.empty())
     return reportError("expected fields that the kernels of a backward have, "
                        "got " +
                        unused);

@@ -87,6 +87,11 @@ struct BackwardSelection {
   /// Why none of them is made of the target's best family; empty where they
   /// are, or it has no better one.
   std::string fallback;
+  /// Of inputs of 8 bits, that they are made wider before, to f16 or bf16; and
+  /// why there are no kernels of 8-bit products, or empty if they are only
+  /// predicted to be slower.
+  bool isDequantised = false;
+  std::string obstacle;
 
   double getSeconds() const;
   bool maySpill() const;
@@ -95,17 +100,20 @@ struct BackwardSelection {
   }
 };
 
-/// What is asked of the kernel for dQ, and of those for dK and dV; and whether
-/// all of them have to give the same bits in every run, which a fused one does
-/// not.
+/// What is asked of the kernel for dQ, and of those for dK and dV, where
+/// `promote` asks for products of 8 bits; and whether all of them have to give
+/// the same bits in every run, which a fused one does not.
 struct BackwardOverrides {
   ScheduleOverrides query, keys;
   bool deterministic = false;
+  /// Why there can be no products of 8 bits; empty if there can.
+  std::string obstacle = {};
 };
 
-/// "pack_gqa, splits": the fields of `given` that mean nothing to a backward's
-/// kernels. Empty if there are none.
-std::string printUnusedFields(const ScheduleOverrides &given);
+/// "pack_gqa, splits": the fields of `given` that mean nothing to the kernels of
+/// the backward. Empty if there are none.
+std::string printUnusedFields(const ScheduleOverrides &given,
+                              const AttentionProblem &problem);
 
 /// The fastest schedules that the target can run, with the fields of `given`; a
 /// small cache only where it is clearly faster, unless its kind is given. An

@@ -366,6 +366,12 @@ struct ConvertAttnToLinalgPass
       if (isFloat8(op.getQuery().getType()))
         dequantizeBackward(op, Float32Type::get(&getContext()));
     });
+    WalkResult steps = getOperation()->walk([](BackwardStepOp op) {
+      return failed(verifyDequantized(op)) ? WalkResult::interrupt()
+                                           : WalkResult::advance();
+    });
+    if (steps.wasInterrupted())
+      return signalPassFailure();
     getOperation()->walk([&](Operation *op) {
       if (isa<AttentionOp, OnlineAttentionOp, AttentionBackwardOp,
               BackwardDeltaOp, BackwardScatterOp, BackwardStepOp, BackwardSumOp,

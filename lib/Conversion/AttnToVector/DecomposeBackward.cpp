@@ -13,6 +13,7 @@
 #include "VectorMath.h"
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/ModDerivative.h"
+#include "attn/Dialect/Attn/Utils/DequantizeBackward.h"
 #include "attn/Dialect/Attn/Utils/GradientBuilder.h"
 #include "attn/Dialect/Attn/Utils/ScatterBuilder.h"
 
@@ -370,6 +371,9 @@ struct DecomposeBackward
       if (!isa<BackwardStepOp, BackwardDeltaOp, BackwardScatterOp>(op))
         return WalkResult::advance();
       ops.push_back(op);
+      if (auto step = dyn_cast<BackwardStepOp>(op);
+          step && failed(verifyDequantized(step)))
+        return WalkResult::interrupt();
       return hasStaticTiles(op) && isLargeCache(op) ? WalkResult::advance()
                                                     : WalkResult::interrupt();
     });

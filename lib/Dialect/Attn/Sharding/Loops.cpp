@@ -87,18 +87,22 @@ static const unsigned query[] = {kBatches, kHeads, kRows, kHeadDims},
                       state[] = {kBatches, kHeads, kHeadDims, kValueDims},
                       keyHead[] = {kBatches, kHeads};
 
+static void addDescales(NestBuilder &nest, ValueRange descales) {
+  for (Value descale : descales) {
+    if (cast<RankedTensorType>(descale.getType()).getRank() == 1)
+      nest.addWhole(descale);
+    else
+      nest.add(descale, keyHead);
+  }
+}
+
 static void add(NestBuilder &nest, AttentionOp op) {
   nest.add(op.getQuery(), query);
   nest.add(op.getKey(), key);
   nest.add(op.getValue(), value);
   nest.addBroadcast(op.getBias(), bias);
   nest.add(op.getSink(), kHeads);
-  for (Value descale : op.getDescales()) {
-    if (cast<RankedTensorType>(descale.getType()).getRank() == 1)
-      nest.addWhole(descale);
-    else
-      nest.add(descale, keyHead);
-  }
+  addDescales(nest, op.getDescales());
   nest.add(op.getKeyLengths(), kBatches);
   nest.add(op.getQueryLengths(), kBatches);
   nest.addScalar(op.getDropoutSeed());
@@ -116,6 +120,9 @@ static void add(NestBuilder &nest, AttentionBackwardOp op) {
   nest.add(op.getLse(), row);
   nest.add(op.getDOutput(), output);
   nest.add(op.getDLse(), row);
+  addDescales(nest, op.getDescales());
+  if (op.getScaleDs())
+    nest.addWhole(op.getScaleDs());
   nest.add(op.getSink(), kHeads);
   for (Value capture : op.getCaptures())
     nest.addWhole(capture);
@@ -128,6 +135,7 @@ static void add(NestBuilder &nest, AttentionBackwardOp op) {
   for (Value gradient : op.getDCaptures())
     nest.addWhole(gradient);
   nest.add(op.getDSink(), kHeads);
+  nest.add(op.getAmaxDs(), row);
 }
 
 static void add(NestBuilder &nest, LinearAttentionOp op) {

@@ -255,6 +255,23 @@ private:
                             << query.print();
   }
 
+  /// Makes inputs of 8 bits wider, and says why.
+  static AttentionBackwardOp dequantize(AttentionBackwardOp op,
+                                        const BackwardSelection &selection) {
+    FloatType wide = getDequantizedType(op);
+    if (!selection.obstacle.empty())
+      op.emitWarning() << "the kernels of its gradients have inputs of " << wide
+                       << ", dequantised, in place of "
+                       << getElementTypeOrSelf(op.getQuery().getType()) << ": "
+                       << selection.obstacle;
+    else
+      remark::passed(op.getLoc(),
+                     remark::RemarkOpts::name("dequantised").category(kCategory))
+          << "gradients by products of 16 bits, which are predicted to be faster "
+             "than those of 8: promote=0 or 1 asks for the latter";
+    return dequantizeBackward(op, wide);
+  }
+
   /// What cannot be a kernel is reported where kernels are made.
   LogicalResult chooseBackward(AttentionBackwardOp op, const TargetInfo &info,
                                const ScheduleOverrides &overrides) {
@@ -298,7 +315,8 @@ private:
       return failure();
     // The fields may be meant for the forward beside it.
     for (const ScheduleOverrides &fields : {given.query, given.keys})
-      if (std::string unused = printUnusedFields(fields); !unused.empty()) {
+      if (std::string unused = printUnusedFields(fields, problem);
+          !unused.empty()) {
         op.emitWarning() << "the kernels of a backward have no " << unused;
         break;
       }
@@ -310,19 +328,14 @@ private:
       (void)given.query.set("kind", "large_cache");
     if (op.getAmaxDs())
       given.deterministic = true;
+    if (selectsHeads(op))
+      given.obstacle = "a map selects the heads of keys";
     Result<BackwardSelection> selection =
         selectBackwardSchedules(problem, info, given);
-    if (isByte && (!selection || !selection->fallback.empty())) {
-      FloatType wide = getDequantizedType(op);
-      op.emitWarning() << "the kernels of its gradients have inputs of " << wide
-                       << ", dequantised, in place of "
-                       << getElementTypeOrSelf(op.getQuery().getType()) << ": "
-                       << (selection ? selection->fallback : selection.error());
-      op = dequantizeBackward(op, wide);
-      selection = selectBackwardSchedules(getProblem(op), info, given);
-    }
     if (!selection)
       return op.emitOpError() << selection.error();
+    if (selection->isDequantised)
+      op = dequantize(op, *selection);
     explain(op.getLoc(), *selection);
     if (!selection->fallback.empty())
       op.emitWarning() << "falls back from "

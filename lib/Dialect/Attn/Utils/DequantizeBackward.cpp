@@ -6,6 +6,7 @@
 
 #include "attn/Dialect/Attn/Utils/DequantizeBackward.h"
 
+#include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,6 +19,15 @@ FloatType attn::getDequantizedType(AttentionBackwardOp op) {
   Type output = getElementTypeOrSelf(op.getOutput().getType());
   return output.isF16() ? cast<FloatType>(output)
                         : FloatType(BFloat16Type::get(op.getContext()));
+}
+
+LogicalResult attn::verifyDequantized(BackwardStepOp op) {
+  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  if (!isFloat8(element))
+    return success();
+  return op.emitOpError() << "expected inputs of at least 16 bits but in the "
+                             "kernels of a GPU, got "
+                          << element;
 }
 
 /// A gradient in its own type, or in the score type where `wide` has another.

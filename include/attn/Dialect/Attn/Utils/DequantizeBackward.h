@@ -21,6 +21,10 @@ mlir::FloatType getDequantizedType(AttentionBackwardOp op);
 AttentionBackwardOp dequantizeBackward(AttentionBackwardOp op,
                                        mlir::FloatType wide);
 
+/// Fails at a backward_step of 8-bit inputs, as tiles of a GPU are: what
+/// computes in vectors and loops takes a backward that was dequantised.
+mlir::LogicalResult verifyDequantized(BackwardStepOp op);
+
 } // namespace attn
 
 #endif // ATTN_DIALECT_ATTN_UTILS_DEQUANTIZEBACKWARD_H
