@@ -108,8 +108,8 @@ int64_t KernelModel::getStreamBytes() const {
   if (getSlices() > 1)
     columns = getGradientColumns() + (hasScoreGradient() ? columns : dim);
   int64_t bytes = getStreamed() * columns * inputBytes;
-  // What is transposed has a tile of its own.
-  if (transposes())
+  // What is transposed has a tile of its own; dV takes dO so alone.
+  if (transposes() && hasScoreGradient())
     bytes += getStreamed() * getGradientColumns();
   if (keysStay() && hasRoles())
     bytes += (hasScoreGradient() ? 2 : 1) * getStreamed() * kFloatBytes;
@@ -399,16 +399,25 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
   // reads its columns once more; of dO for dV those alone.
   int64_t slices = countGradientSlices(kernel, schedule, problem);
   int64_t again = slices > 1 ? 1 : 0;
+  // What is read as it is, too, is loaded apart to be transposed.
+  int64_t transposed =
+      getFamily(schedule.mma).transposesValue(problem.elementType) ? 1 : 0;
+  int64_t queryLoads =
+      slices + (kernel == BackwardKernel::KeyGradient ? again : 0) +
+      (hasDKey ? transposed : 0);
+  int64_t outputLoads =
+      hasDKey && hasDValue             ? slices + transposed
+      : kernel == BackwardKernel::ValueGradient ? 1
+                                       : slices;
+  int64_t keyLoads = slices + (keysStay ? 0 : again + transposed);
   Traffic head;
   forEachTile(problem, keysStay, schedule, [&](Span stay, Span streamed) {
     int64_t rows =
         keysStay ? streamed.getSize() * problem.getGroupSize() : stay.getSize();
     int64_t keys = keysStay ? stay.getSize() : streamed.getSize();
-    bool ofQuery = kernel == BackwardKernel::KeyGradient;
-    bool ofOutput = kernel == BackwardKernel::ValueGradient;
-    head.read(Operand::Query, rows * d * (slices + (ofQuery ? again : 0)))
-        .read(Operand::OutputGradient, rows * dv * (ofOutput ? 1 : slices))
-        .read(Operand::Key, keys * d * (slices + (keysStay ? 0 : again)));
+    head.read(Operand::Query, rows * d * queryLoads)
+        .read(Operand::OutputGradient, rows * dv * outputLoads)
+        .read(Operand::Key, keys * d * keyLoads);
     if (!keysStay || hasDKey)
       head.read(Operand::Value, keys * dv * slices);
     if (keysStay) {

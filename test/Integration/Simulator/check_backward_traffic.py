@@ -1,7 +1,7 @@
 """Holds the cost model to what the kernels of the backward move: for each problem, the bytes that attn-sim counts of each
 operand between global memory and the SMs, all kernels together, must equal those that attn-schedule predicts.
 
-usage: check_backward_traffic.py large|fused|small TARGET...
+usage: check_backward_traffic.py large|fused|float8|small TARGET...
 
 What is left out: where there is no TMA each lane of a large-cache kernel reads LSE and delta for itself, from L1 but for the
 first; attn-sim counts every lane. An odd number of keys makes rows of the small cache one element longer.
@@ -40,6 +40,14 @@ FUSED = [
     "M=128 N=300 D=64 mask=causal",
     "M=384 N=384 D=64 mask=local:70,0@top_left",
 ]
+# Products of 8 bits, which on sm_90a take some tiles twice, the second time to transpose them.
+FLOAT8 = [
+    ("M=128 N=128 D=64 dtype=f8E4M3FN", "promote=0"),
+    ("M=256 N=384 D=128 dtype=f8E5M2", "promote=0"),
+    ("Hq=4 Hkv=2 M=256 N=300 D=128 mask=causal dtype=f8E4M3FN", "promote=1"),
+    ("M=128 N=300 D=192 Dv=128 dtype=f8E4M3FN", "promote=1"),
+    ("M=384 N=384 D=64 mask=local:70,0@top_left dtype=f8E4M3FN out=f16", "promote=0"),
+]
 # Small cache: rounds of whole groups of heads, and groups in several rounds; slices; row tiles that see no key.
 TILES = "kind=small_cache tile_m=32 tile_n=32 tile_d=32 warps=2 "
 SMALL = [
@@ -53,7 +61,7 @@ SMALL = [
     ("M=64 N=48 D=192 Dv=128", "kind=small_cache tile_m=64 tile_n=64 tile_d=64 tile_dv=128 warps=2 chunk_rows=64"),
     ("M=96 N=64 D=512", "kind=small_cache tile_m=64 tile_n=64 chunk_rows=64"),
 ]
-CASES = {"large": [(p, "fused=0") for p in LARGE], "fused": [(p, "fused=1") for p in FUSED], "small": SMALL}
+CASES = {"large": [(p, "fused=0") for p in LARGE], "fused": [(p, "fused=1") for p in FUSED], "float8": FLOAT8, "small": SMALL}
 # Operands of the manifest that the model has under another name.
 NAMES = {
     "d_output": "output_gradient",
@@ -69,18 +77,19 @@ NAMES = {
 }
 
 
-def module_text(p, dtype):
-    """Without softmax there is neither output nor lse."""
+def module_text(p, dtype, wide):
+    """The output and gradients are of `wide`. Without softmax there is neither output nor lse."""
     query, key = f"{p['B']}x{p['Hq']}x{p['M']}x", f"{p['B']}x{p['Hkv']}x{p['N']}x"
-    q, o, lse = f"tensor<{query}{p['D']}x{dtype}>", f"tensor<{query}{p['Dv']}x{dtype}>", f"tensor<{query}f32>"
+    q, do, lse = f"tensor<{query}{p['D']}x{dtype}>", f"tensor<{query}{p['Dv']}x{dtype}>", f"tensor<{query}f32>"
     k, v = f"tensor<{key}{p['D']}x{dtype}>", f"tensor<{key}{p['Dv']}x{dtype}>"
+    dq, dk, dv, o = (t.replace(dtype, wide) for t in (q, k, v, do))
     rows, saved = f"%o: {o}, %lse: {lse}, ", f"output(%o : {o}) lse(%lse : {lse})"
     if p["normalization"] != "softmax":
         rows = saved = ""
-    return f"""func.func @grad(%q: {q}, %k: {k}, %v: {v}, {rows}%do: {o}) -> ({q}, {k}, {v}) {{
-  %d:3 = attn.attention_backward %q, %k, %v {saved} d_output(%do : {o})
-      {check_traffic.normalization_clause(p)} {check_traffic.mask_clause(p['mask'])} : {q}, {k}, {v} -> {q}, {k}, {v}
-  return %d#0, %d#1, %d#2 : {q}, {k}, {v}
+    return f"""func.func @grad(%q: {q}, %k: {k}, %v: {v}, {rows}%do: {do}) -> ({dq}, {dk}, {dv}) {{
+  %d:3 = attn.attention_backward %q, %k, %v {saved} d_output(%do : {do})
+      {check_traffic.normalization_clause(p)} {check_traffic.mask_clause(p['mask'])} : {q}, {k}, {v} -> {dq}, {dk}, {dv}
+  return %d#0, %d#1, %d#2 : {dq}, {dk}, {dv}
 }}
 """
 
@@ -106,9 +115,10 @@ def measure(problem, schedule, target, folder):
     p["Hkv"], p["Dv"] = int(fields.get("Hkv", p["Hq"])), int(fields.get("Dv", p["D"]))
     p["mask"], dtype = fields.get("mask", ""), fields.get("dtype", "bf16")
     p["normalization"] = fields.get("normalization", "softmax")
+    wide = fields.get("out", "bf16" if dtype.startswith("f8") else dtype)
     base = os.path.join(folder, "grad")
     with open(base + ".mlir", "w") as f:
-        f.write(module_text(p, dtype))
+        f.write(module_text(p, dtype, wide))
     options = [f"--target={target}", f"--schedule={schedule}", "--emit=ptx,manifest"]
     subprocess.run(["attn-opt", base + ".mlir", *options, "-o", base], check=True)
     rows, keys = (p["B"], p["Hq"], p["M"]), (p["B"], p["Hkv"], p["N"])
@@ -118,7 +128,9 @@ def measure(problem, schedule, target, folder):
         del shapes[4:]
     command = ["attn-sim", base + ".ptx", "--manifest", base + ".json", "--check", "--report", base + ".report.json"]
     for i, shape in enumerate(shapes):
-        check_traffic.write_zeros(f"{base}.{i}.npy", shape, "f32" if len(shape) == 3 else dtype)
+        # The output, which follows d_output, and lse.
+        own = "f32" if len(shape) == 3 else wide if i == 4 else dtype
+        check_traffic.write_zeros(f"{base}.{i}.npy", shape, own)
         command += ["--input", f"{base}.{i}.npy"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     with open(base + ".report.json") as f:

@@ -105,7 +105,7 @@ def normalization_clause(p):
 
 
 def write_zeros(path, shape, dtype):
-    numpy_type = {"f16": "<f2", "bf16": "<u2", "f32": "<f4"}[dtype]
+    numpy_type = {"f16": "<f2", "bf16": "<u2", "f32": "<f4"}.get(dtype, "|u1")
     header = f"{{'descr': '{numpy_type}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
     size = int(numpy_type[-1])

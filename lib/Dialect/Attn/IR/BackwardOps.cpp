@@ -174,8 +174,6 @@ static LogicalResult verifySink(AttentionBackwardOp op) {
     return success();
   auto type = cast<ShapedType>(op.getSink().getType());
   Type element = getElementTypeOrSelf(op.getQuery().getType());
-  if (isFloat8(element))
-    element = op.getScoreType();
   auto query = cast<ShapedType>(op.getQuery().getType());
   if (failed(verifyElementType(op, "sink", type, element, op.getScoreType())) ||
       failed(verifyEqual(op, {"query", "Hq", query.getDimSize(kHead)},

@@ -81,3 +81,35 @@ func.func @sums(%q: tensor<1x1x32x16xf16>, %k: tensor<1x1x8x16xf16>, %lse: tenso
   %3 = attn.backward_sum %lse like(%slopes : tensor<?xf16>) lse(%lse : tensor<1x1x32xf32>) map affine_map<(b, h, p) -> (h)> : tensor<1x1x32xf32> -> tensor<?xf32>
   return %2, %3 : tensor<?xf16>, tensor<?xf32>
 }
+
+!q8 = tensor<?x32x?x64xf8E4M3FN>
+!k8 = tensor<?x8x?x64xf8E4M3FN>
+!o = tensor<?x32x?x64xbf16>
+!kv = tensor<?x8x?x64xbf16>
+!rows = tensor<?x32x?xf32>
+!one = tensor<1xf32>
+// CHECK-LABEL: func @float8
+func.func @float8(%q: !q8, %k: !k8, %v: !k8, %o: !o, %lse: !rows, %do: tensor<?x32x?x64xf8E5M2>, %dq: !one, %dk: tensor<?x8xf32>, %s: !one)
+    -> (!o, !kv, !rows) {
+  // CHECK: attn.attention_backward %{{.*}} d_output(%{{.*}} : tensor<?x32x?x64xf8E5M2>) descale(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<1xf32>, tensor<?x8xf32>, tensor<?x8xf32>, tensor<1xf32>) scale_ds(%{{.*}} : tensor<1xf32>) :
+  // CHECK-SAME: -> tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xf32> amax_ds(tensor<?x32x?xf32>)
+  %g:4 = attn.attention_backward %q, %k, %v output(%o : !o) lse(%lse : !rows) d_output(%do : tensor<?x32x?x64xf8E5M2>)
+      descale(%dq, %dk, %dk, %dq : !one, tensor<?x8xf32>, tensor<?x8xf32>, !one) scale_ds(%s : !one)
+      : !q8, !k8, !k8 -> !o, !kv, tensor<?x8x?x64xf32> amax_ds(!rows)
+  // CHECK: attn.attention_backward %{{.*}} d_output(%{{.*}} : tensor<?x32x?x64xf8E4M3FN>) :
+  %h:3 = attn.attention_backward %q, %k, %v output(%o : !o) lse(%lse : !rows) d_output(%q : !q8) : !q8, !k8, !k8 -> !o, !kv, !kv
+  return %h#0, %g#1, %g#3 : !o, !kv, !rows
+}
+
+// CHECK-LABEL: func @float8_tiles
+func.func @float8_tiles(%q: tensor<1x1x64x64xf8E4M3FN>, %do: tensor<1x1x64x64xf8E5M2>, %o: tensor<1x1x64x64xbf16>, %lse: tensor<1x1x64xf32>,
+                        %d: !one, %dq: tensor<1x1x64x64xf32>, %c0: index) -> (tensor<1x1x64x64xf32>, tensor<1x1x64xf32>) {
+  // CHECK: attn.backward_delta %{{.*}}, %{{.*}} descale(%{{.*}} : tensor<1xf32>) : tensor<1x1x64x64xbf16>, tensor<1x1x64x64xf8E5M2> -> tensor<1x1x64xf32>
+  %delta = attn.backward_delta %o, %do descale(%d : !one) : tensor<1x1x64x64xbf16>, tensor<1x1x64x64xf8E5M2> -> tensor<1x1x64xf32>
+  // CHECK: attn.backward_step %{{.*}} delta(%{{.*}}) descale(%{{.*}} : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) scale_ds(%{{.*}} : tensor<1xf32>) offsets
+  // CHECK-SAME: d_query(%{{.*}} : tensor<1x1x64x64xf32>) amax(%{{.*}} : tensor<1x1x64xf32>)
+  %g:2 = attn.backward_step %q, %q, %q d_output(%do) lse(%lse) delta(%delta) descale(%d, %d, %d, %d : !one, !one, !one, !one) scale_ds(%d : !one)
+      offsets(%c0, %c0, %c0, %c0) d_query(%dq : tensor<1x1x64x64xf32>) amax(%lse : tensor<1x1x64xf32>)
+      : tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x64xf8E5M2>, tensor<1x1x64xf32>
+  return %g#0, %g#1 : tensor<1x1x64x64xf32>, tensor<1x1x64xf32>
+}

@@ -96,7 +96,7 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %l: tensor<1x2x4xf32>) {
 
 // attention_backward_c9
 func.func @f(%q: tensor<1x2x4x8xf32>, %l: tensor<1x2x4xf32>) {
-  // expected-error @+1 {{expected neither d_lse nor sink with normalization #attn.none}}
+  // expected-error @+1 {{expected neither d_lse nor sink nor amax_ds with normalization #attn.none}}
   %d:3 = attn.attention_backward %q, %q, %q d_output(%q : tensor<1x2x4x8xf32>) d_lse(%l : tensor<1x2x4xf32>) normalization(#attn.none)
       : tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32> -> tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>
   return
