@@ -245,7 +245,7 @@ class Distributed(unittest.TestCase):
         arrays = arrays_of(90, 4, 2, batch=2)
         generator = np.random.default_rng(6)
         shapes = {
-            "group-cast": ((2, 4, 90, 90), (1, 4, 90, 90), (2, 1, 90, 1), (1, 4, 1, 90)),
+            "group-cast": ((2, 4, 90, 90), (2, 1, 90, 1), *(((1, 4, 90, 90), (1, 4, 1, 90)) if LONG else ())),
             "group-cast, own first": ((2, 4, 90, 90),),
             "ring": ((1, 4, 1, 90),),
         }
@@ -301,7 +301,8 @@ class Distributed(unittest.TestCase):
 
     def test_bits(self):
         """Output, LSE and dQ of deterministic plans are those of one rank; gradients are the same in every run."""
-        for mask_options in ({"causal": True}, {"window": (200, 100)}, {"causal": True, "documents": (300, 723)}):
+        masks = {"window": (200, 100)}, {"causal": True, "documents": (300, 723)}, {"causal": True}
+        for mask_options in masks if LONG else masks[:2]:
             arrays = arrays_of(1023, 2, 1, dtype=np.float16)
             q, k, v, d_output, d_lse = arrays
             results = []
@@ -370,8 +371,8 @@ class Distributed(unittest.TestCase):
         for scheme, placement, options in (
             ("group-cast", "zigzag", {"causal": True}),
             ("group-cast", "contiguous", {"window": (31, 0)}),
-            ("all-gather", "contiguous", {}),
             ("ring", "contiguous", {}),
+            *([("all-gather", "contiguous", {})] if LONG else []),
         ):
             plan = self.plan(256, 4, 2, 4, scheme=scheme, placement=placement, **options)
             got = simulate(plan, q, k, v, d_output=d_output)
