@@ -34,7 +34,13 @@ config.environment["OPENBLAS_NUM_THREADS"] = config.environment["OMP_NUM_THREADS
 # Thousands of short processes touch their memory once: in pages of 2 MiB, where the
 # kernel gives such to who asks (glibc 2.35), a fortieth of their time less.
 config.environment["GLIBC_TUNABLES"] = "glibc.malloc.hugetlb=1"
-config.environment["PYTHONPATH"] = os.path.join(config.attn_source_dir, "python")
+config.environment["PYTHONPATH"] = os.path.pathsep.join(
+    [os.path.join(config.attn_source_dir, "python"), os.path.join(config.test_source_root, "Inputs")]
+)
+# Sweeps take all their cases: test/Inputs/sweep.py, and `%if long`.
+if os.environ.get("ATTN_TEST_LONG"):
+    config.environment["ATTN_TEST_LONG"] = "1"
+    config.available_features.add("long")
 # Not the user's: what tests compile, and find compiled by others and by earlier runs.
 config.environment["ATTN_CACHE_DIR"] = os.path.join(config.test_exec_root, "cache")
 config.substitutions.append(("%python", config.python))

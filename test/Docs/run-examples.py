@@ -15,6 +15,7 @@ With `--sh`, every line of a ```sh block must be a command that continuous
 integration runs anyway, to build the tree and to run this.
 """
 
+import bisect
 import re
 import shlex
 import subprocess
@@ -24,14 +25,30 @@ from pathlib import Path
 
 FENCE = re.compile(r"^( *)```(mlir|console|sh)\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 NAMED = re.compile(r"^```\w+ +(\S+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LINE = re.compile(r"^<stdin>:(\d+):")
 VALUE = re.compile(r"%[A-Za-z_][\w$.-]*")
 PREVIOUS_USE = re.compile(r"definition of SSA value '(%[^']+)#0' has type 'none'.*?"
                           r"previously used here with type '([^\n]+)'\n", re.DOTALL)
 
 
-def attn_opt(text, flags):
-    command = ["attn-opt", "--allow-unregistered-dialect", "-", *flags]
-    return subprocess.run(command, input=text, capture_output=True, text=True, timeout=600)
+def attn_opt(texts, flags):
+    """What attn-opt says of each text, None of those that it accepts. One process for all: most of its time is the start."""
+    command = ["attn-opt", "--allow-unregistered-dialect", "-", "--split-input-file", *flags]
+    result = subprocess.run(command, input="\n// -----\n".join(texts), capture_output=True, text=True, timeout=600)
+    # Each alone where a crash, or an error without a line, is one text's.
+    if result.returncode not in (0, 1) or re.search(r"^(?!<stdin>:\d+:)\S*error:", result.stderr, re.MULTILINE):
+        return [result.stderr or "a crash"] if len(texts) == 1 else [attn_opt([text], flags)[0] for text in texts]
+    firsts, said = [1], [""] * len(texts)
+    for text in texts:
+        firsts.append(firsts[-1] + text.count("\n") + 2)
+    for part in re.split(r"^(?=<stdin>:\d+:)", result.stderr, flags=re.MULTILINE):
+        if match := LINE.match(part):
+            n = bisect.bisect(firsts, int(match[1])) - 1
+            said[n] += LINE.sub(f"<stdin>:{int(match[1]) - firsts[n] + 1}:", part)
+    said = [part if "error: " in part else None for part in said]
+    if result.returncode != 0 and not any(said):
+        return [result.stderr or "it fails"] * len(texts)
+    return said
 
 
 def defined_values(code):
@@ -47,34 +64,40 @@ def defined_values(code):
     return names
 
 
-def run_mlir(code):
-    """None if attn-opt accepts the example, else what it says.
+def faults_of(examples):
+    """Of each MLIR example None if attn-opt accepts it, else what it says. A line `// becomes` stands between two."""
+    parts = [(n, tries(part)) for n, code in enumerate(examples) for part in re.split(r"^ *// becomes.*\n", code, flags=re.MULTILINE)]
+    faults, waiting = [None] * len(examples), [(n, part, next(part)) for n, part in parts]
+    while waiting:
+        flags = waiting[0][2][1]
+        together = [entry for entry in waiting if entry[2][1] == flags]
+        waiting = [entry for entry in waiting if entry[2][1] != flags]
+        for (n, part, _), said in zip(together, attn_opt([text for _, _, (text, _) in together], flags)):
+            try:
+                waiting.append((n, part, part.send(said)))
+            except StopIteration as end:
+                faults[n] = faults[n] or end.value
+    return faults
 
-    A line `// becomes` stands between two examples."""
-    parts = re.split(r"^ *// becomes.*\n", code, flags=re.MULTILINE)
-    return next(filter(None, map(run_mlir_part, parts)), None)
 
-
-def run_mlir_part(code):
+def tries(code):
+    """Yields (text, flags) for attn-opt, is sent what it says, and returns the last of that."""
     first = code.split("\n", 1)[0]
     flags = shlex.split(first[len("// attn-opt"):]) if first.startswith("// attn-opt") else []
     if "func.func" in code or re.search(r"(?<!%)\bmodule\b", code):
-        result = attn_opt(code, flags)
-        return None if result.returncode == 0 else result.stderr
+        return (yield code, flags)
     if code.startswith("#"):
         code = f'"doc.given"() {{attribute = {code}}} : () -> ()'
     # A module's body is a graph region, where definitions may follow uses.
     types = {name: "none" for name in sorted(set(VALUE.findall(code)) - defined_values(code))}
     for _ in range(len(types) + 1):
         given = [f'{name} = "doc.given"() : () -> {type}' for name, type in types.items()]
-        result = attn_opt("module {\n" + code + "\n" + "\n".join(given) + "\n}\n", flags)
-        if result.returncode == 0:
-            return None
-        use = PREVIOUS_USE.search(result.stderr)
+        said = yield "module {\n" + code + "\n" + "\n".join(given) + "\n}\n", flags
+        use = said and PREVIOUS_USE.search(said)
         if not use:
-            return result.stderr
+            return said
         types[use[1]] = use[2]
-    return result.stderr
+    return said
 
 
 def matches(expected, actual):
@@ -121,16 +144,10 @@ def run_console(block, root, files):
     return None
 
 
-def run(language, code, root, files):
-    if language == "sh":
-        return check_sh(code)
-    return run_mlir(code) if language == "mlir" else run_console(code, root, files)
-
-
 def main(arguments):
     root = Path(__file__).resolve().parents[2]
     has_sh = "--sh" in arguments
-    ran = skipped = failed = 0
+    found, skipped, failed = [], 0, 0
     for path in (argument for argument in arguments if argument != "--sh"):
         text = Path(path).read_text()
         files = NAMED.findall(text)
@@ -139,14 +156,15 @@ def main(arguments):
             code = "\n".join(line.removeprefix(indent) for line in code.split("\n"))
             if language == "mlir" and "..." in code:
                 skipped += 1
-                continue
-            if language == "sh" and not has_sh:
-                continue
-            fault = run(language, code, root, files)
-            ran += 1
-            if fault:
-                failed += 1
-                print(f"{path}:{text.count(chr(10), 0, block.start()) + 1}: {fault}")
+            elif language != "sh" or has_sh:
+                found.append((f"{path}:{text.count(chr(10), 0, block.start()) + 1}", language, code, files))
+    of_mlir = iter(faults_of([code for _, language, code, _ in found if language == "mlir"]))
+    for place, language, code, files in found:
+        fault = next(of_mlir) if language == "mlir" else check_sh(code) if language == "sh" else run_console(code, root, files)
+        if fault:
+            failed += 1
+            print(f"{place}: {fault}")
+    ran = len(found)
     print(f"{ran} examples run, {failed} failed, {skipped} with parts left out")
     return 1 if failed else 0
 

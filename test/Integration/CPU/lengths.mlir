@@ -3,8 +3,8 @@
 // RUN: sed s/TYPE/f32/g %s > %t.f32.mlir
 // RUN: sed s/TYPE/bf16/g %s > %t.bf16.mlir
 // RUN: attn-run %t.f32.mlir --function plain --shape B=6,M=9,N=130 --random 1 --verify
-// RUN: attn-run %t.bf16.mlir --function plain --shape B=6,M=1,N=100 --random 2 --verify
-// RUN: attn-run %t.f32.mlir --function causal --shape B=6,M=40,N=70 --random 3 --verify
+// RUN: %if long %{ attn-run %t.bf16.mlir --function plain --shape B=6,M=1,N=100 --random 2 --verify %}
+// RUN: %if long %{ attn-run %t.f32.mlir --function causal --shape B=6,M=40,N=70 --random 3 --verify %}
 // RUN: attn-run %t.bf16.mlir --function causal --shape B=6,M=70,N=40 --random 4 --verify
 // RUN: attn-run %t.f32.mlir --function small --shape B=6,M=33,N=70 --random 5 --verify
 // RUN: attn-run %t.bf16.mlir --function probabilities --shape B=6,M=40,N=50 --random 7 --verify

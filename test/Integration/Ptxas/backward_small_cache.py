@@ -3,11 +3,13 @@
 usage: backward_small_cache.py PTXAS
 """
 
+import itertools
 import re
 import sys
 import tempfile
 
 import hopper_backward
+from sweep import few
 
 SCHEDULE = '{schedule = #attn.schedule<kind = "small_cache">}'
 CAUSAL = "mask_mod causal(bottom_right)"
@@ -24,15 +26,14 @@ KERNELS = {"delta", "scores", "dq", "dk", "dv"}
 def main():
     ptxas = sys.argv[1]
     with tempfile.TemporaryDirectory() as folder:
-        for target in ("sm_80", "sm_90a"):
-            for d, dv, mods in CASES:
-                q, v, lse = f"tensor<?x?x?x{d}xbf16>", f"tensor<?x?x?x{dv}xbf16>", "tensor<?x?x?xf32>"
-                name = f"{target} ({d}, {dv}) {mods}"
-                text = hopper_backward.MODULE.format(q=q, v=v, lse=lse, mask=f"{mods} {SCHEDULE}")
-                hopper_backward.assemble(ptxas, folder, name, text, target)
-                with open(f"{folder}/k.ptx") as f:
-                    kernels = set(re.findall(r"\.entry grad_(\w+)\(", f.read()))
-                hopper_backward.expect(kernels == KERNELS, f"{name}: expected {KERNELS}, got {kernels}")
+        for target, (d, dv, mods) in few(itertools.product(("sm_80", "sm_90a"), CASES)):
+            q, v, lse = f"tensor<?x?x?x{d}xbf16>", f"tensor<?x?x?x{dv}xbf16>", "tensor<?x?x?xf32>"
+            name = f"{target} ({d}, {dv}) {mods}"
+            text = hopper_backward.MODULE.format(q=q, v=v, lse=lse, mask=f"{mods} {SCHEDULE}")
+            hopper_backward.assemble(ptxas, folder, name, text, target)
+            with open(f"{folder}/k.ptx") as f:
+                kernels = set(re.findall(r"\.entry grad_(\w+)\(", f.read()))
+            hopper_backward.expect(kernels == KERNELS, f"{name}: expected {KERNELS}, got {kernels}")
     print("PASS")
 
 

@@ -3,10 +3,13 @@
 usage: dropout.py PTXAS: the schedules that are chosen for sm_80 and sm_90a, forward and backward, full and causal.
 """
 
+import itertools
 import re
 import subprocess
 import sys
 import tempfile
+
+from sweep import few
 
 FORWARD = """func.func @attention(%q: {q}, %k: {k}, %v: {k}, %seed: tensor<i64>) -> ({q}, {lse}) {{
   %s = tensor.extract %seed[] : tensor<i64>
@@ -32,25 +35,24 @@ BUDGETS = {
 def main():
     worst = []
     with tempfile.TemporaryDirectory() as folder:
-        for kind, text in (("forward", FORWARD), ("backward", BACKWARD)):
-            for target in ("sm_80", "sm_90a"):
-                for d in (64, 128):
-                    for label, mask in (("full", ""), ("causal", "mask_mod causal(bottom_right)")):
-                        name = f"{kind} {target} {d} {label}"
-                        q, k = (f"tensor<?x{heads}x?x{d}xbf16>" for heads in (8, 2))
-                        with open(f"{folder}/k.mlir", "w") as f:
-                            f.write(text.format(q=q, k=k, lse="tensor<?x8x?xf32>", mask=mask))
-                        command = ["attn-opt", f"{folder}/k.mlir", f"--target={target}", "--emit=ptx", "-o", f"{folder}/k"]
-                        subprocess.run(command, check=True)
-                        command = [sys.argv[1], "-v", f"-arch={target}", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"]
-                        result = subprocess.run(command, capture_output=True, text=True)
-                        report = result.stdout + result.stderr
-                        if result.returncode != 0 or "C75" in report:
-                            sys.exit(f"{name}: {report}")
-                        spills = max(int(n) for n in re.findall(r"(\d+) bytes spill stores", report))
-                        print(f"{name}: {spills} bytes", flush=True)
-                        if spills > BUDGETS.get(name, 0):
-                            worst.append(name)
+        masks = (("full", ""), ("causal", "mask_mod causal(bottom_right)"))
+        kinds = (("forward", FORWARD), ("backward", BACKWARD))
+        for (kind, text), target, d, (label, mask) in few(itertools.product(kinds, ("sm_80", "sm_90a"), (64, 128), masks), ways=2):
+            name = f"{kind} {target} {d} {label}"
+            q, k = (f"tensor<?x{heads}x?x{d}xbf16>" for heads in (8, 2))
+            with open(f"{folder}/k.mlir", "w") as f:
+                f.write(text.format(q=q, k=k, lse="tensor<?x8x?xf32>", mask=mask))
+            command = ["attn-opt", f"{folder}/k.mlir", f"--target={target}", "--emit=ptx", "-o", f"{folder}/k"]
+            subprocess.run(command, check=True)
+            command = [sys.argv[1], "-v", f"-arch={target}", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"]
+            result = subprocess.run(command, capture_output=True, text=True)
+            report = result.stdout + result.stderr
+            if result.returncode != 0 or "C75" in report:
+                sys.exit(f"{name}: {report}")
+            spills = max(int(n) for n in re.findall(r"(\d+) bytes spill stores", report))
+            print(f"{name}: {spills} bytes", flush=True)
+            if spills > BUDGETS.get(name, 0):
+                worst.append(name)
     sys.exit(f"expected no more spills, got some in {', '.join(worst)}" if worst else print("PASS"))
 
 

@@ -1,7 +1,7 @@
 """What each schedule choice of a sm_90a kernel does to its main loop, as far as that can be known without a GPU.
 
-usage: static_effects.py PTXAS [HEAD_DIM...]: the table of docs/benchmarks/static-sm_90a.md, one row for each choice. Fails if
-ptxas spills or serialises wgmma.
+usage: static_effects.py PTXAS [HEAD_DIM...] [CHOICE...]: the table of docs/benchmarks/static-sm_90a.md, one row for each choice,
+or for those that are named. Fails if ptxas spills or serialises wgmma.
 
 The clocks are those that a resource of an SM needs for one key tile of all warpgroups of a CTA if nothing else limits it; the
 rates are data-sheet numbers: 4096 bf16 flops, 128 bytes of shared memory, 16 exponentials and 4 warp instructions a clock.
@@ -96,13 +96,15 @@ def measure(ptxas, folder, d, label, choice):
 
 
 def main():
-    head_dims = [int(d) for d in sys.argv[2:]] or list(CHOICES)
+    head_dims = [int(d) for d in sys.argv[2:] if d.isdigit()] or list(CHOICES)
+    labels = [label for label in sys.argv[2:] if not label.isdigit()]
     print("| D | tile | choice | instructions | of them skipped | MUFU | L2 reads | MMA | shared memory | MUFU | issue | limiter | MMA / limiter |")
     print("|---:|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|")
     with tempfile.TemporaryDirectory() as folder:
         for d in head_dims:
             for label, choice in CHOICES[d]:
-                print("|", " | ".join(map(str, measure(sys.argv[1], folder, d, label, choice))), "|", flush=True)
+                if label in labels or not labels:
+                    print("|", " | ".join(map(str, measure(sys.argv[1], folder, d, label, choice))), "|", flush=True)
 
 
 if __name__ == "__main__":

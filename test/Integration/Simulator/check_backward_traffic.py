@@ -1,7 +1,11 @@
 """Holds the cost model to what the kernels of the backward move: for each problem, the bytes that attn-sim counts of each
 operand between global memory and the SMs, all kernels together, must equal those that attn-schedule predicts.
 
+<<<<<<< HEAD
 usage: check_backward_traffic.py large|fused|float8|small TARGET...
+=======
+usage: check_backward_traffic.py large|fused|small TARGET...: each problem on one of the targets, on all in a long run
+>>>>>>> d4e75d55adc53755461c5776090e8b51e7fb0614
 
 What is left out: where there is no TMA each lane of a large-cache kernel reads LSE and delta for itself, from L1 but for the
 first; attn-sim counts every lane. An odd number of keys makes rows of the small cache one element longer.
@@ -14,6 +18,7 @@ import sys
 import tempfile
 
 import check_traffic
+from sweep import LONG
 
 # Sizes on and off the tiles; masks; grouped heads; dK and dV together and apart; gradients in slices.
 LARGE = [
@@ -146,8 +151,9 @@ def measure(problem, schedule, target, folder):
 def main():
     failures = pairs = 0
     with tempfile.TemporaryDirectory() as folder:
-        for target in sys.argv[2:]:
-            for problem, schedule in CASES[sys.argv[1]]:
+        targets = sys.argv[2:]
+        for number, target in enumerate(targets):
+            for problem, schedule in CASES[sys.argv[1]] if LONG else CASES[sys.argv[1]][number :: len(targets)]:
                 predicted, counts_rows = predict(problem, schedule, target)
                 measured = measure(problem, schedule, target, folder)
                 for name in () if counts_rows else ("lse", "delta"):

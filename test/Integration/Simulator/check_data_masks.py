@@ -14,7 +14,7 @@ import struct
 import subprocess
 import sys
 
-from check_masks import SCHEDULES, D, check_all
+from check_masks import SCHEDULES, D, check_all, share
 
 
 class Tensor:
@@ -322,7 +322,7 @@ def check(device, name, folder):
 
 
 def main():
-    check_all(check, sys.argv[1], sys.argv[2:] or list(CASES))
+    check_all(check, sys.argv[1], sys.argv[2:] or share(CASES, sys.argv[1], 3))
 
 
 if __name__ == "__main__":

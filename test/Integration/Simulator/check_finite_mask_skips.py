@@ -16,6 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sweep import LONG
+
 SCHEDULE = "{schedule = #attn.schedule<tile_m = 64, tile_n = 64>}"
 BATCHES, HEADS, LENGTH, WIDTH = 2, 2, 192, 64
 
@@ -117,8 +119,10 @@ def check(target, folder):
     for name, tokens in paddings():
         pads.append(folder / f"{name}.npy")
         np.save(pads[-1], tokens)
-    for mask, with_lse, beside in ((ADDED, False, ""), (ADDED, True, "mask_mod causal(top_left)"), (CHOSEN, True, "")):
+    for number, (mask, with_lse, beside) in enumerate(((ADDED, False, ""), (ADDED, True, "mask_mod causal(top_left)"), (CHOSEN, True, ""))):
         (folder / "m.mlir").write_text(module(mask, with_lse, beside))
+        if not LONG and number % 2 != (target == "sm_80"):
+            continue  # another target verifies it
         verify(target, folder / "m.mlir", pads)
         if with_lse:
             build_gradient(folder, recompute=True)

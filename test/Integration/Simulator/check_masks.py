@@ -1,6 +1,6 @@
 """Runs attention under the masks that people use and holds what was visited to brute force over all pairs.
 
-usage: check_masks.py DEVICE [NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks, or these; full-tiles: that no mask is
+usage: check_masks.py DEVICE [NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks (half of them, others for each device, but in a long run), or these; full-tiles: that no mask is
 computed in full tiles. The results are compared with
 float64 (attn-run --verify). In the simulator, the bytes read of K and V and the products computed must be those of the
 key tiles in which some pair is visible, and no others. Standard library only.
@@ -11,6 +11,8 @@ import os
 import subprocess
 import sys
 import tempfile
+
+from sweep import LONG
 
 SCHEDULES = {
     "cpu": (64, 64, ""),
@@ -249,6 +251,11 @@ def check_full_tiles(device, folder):
     print("full tiles have no mask")
 
 
+def share(names, device, parts):
+    """One of so many parts of the names, another one for each device; all of them in a long run."""
+    return list(names) if LONG else list(names)[list(SCHEDULES).index(device) % parts :: parts]
+
+
 def check_all(check, device, names):
     """Runs check(device, name, folder), which says what is wrong, for each name."""
     failures = 0
@@ -263,7 +270,7 @@ def check_all(check, device, names):
 
 
 def main():
-    device, names = sys.argv[1], sys.argv[2:] or list(MASKS)
+    device, names = sys.argv[1], sys.argv[2:] or share(MASKS, sys.argv[1], 2)
     if names != ["full-tiles"]:
         return check_all(check, device, names)
     with tempfile.TemporaryDirectory() as folder:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from sweep import LONG
+
 HEADS, KEY_HEADS, D, SPLIT = 4, 2, 64, 32
 
 
@@ -69,7 +71,7 @@ def check_list():
         folder = Path(name)
         ptx = compile_decode(folder, "sm_80", "plan")
         manifest = (folder / "plan.json").read_text()
-        for trial in range(24):
+        for trial in range(24 if LONG else 10):
             batches, keys = (int(rng.integers(1, 80)), int(rng.integers(1, 400))) if trial else (33, 1)
             splits = -(-keys // SPLIT)
             lengths = random_lengths(rng, batches, keys)

@@ -3,8 +3,8 @@
 usage: check_score_gradients.py DEVICE [bias|captures|scattered]...: cpu, sim:sm_80 or sim:sm_90a. Sizes are off the tile, two
 query heads share a key head, the mask leaves rows without keys. attn-run compares with its float64 reference and, in the
 simulator, runs other schedules, which must give the same bits. The errors of few elements, ours as the unfused ones, are
-chance: those of gradients of fewer than 16 are judged over eight inputs. All cases run on sm_80, the scattered ones on all
-devices; else these take each third one. Standard library only.
+chance: those of gradients of fewer than 16 are judged over eight inputs. In a long run all cases run on sm_80, the
+scattered ones on all devices, and else each third one; otherwise each second or sixth, from another one on for each device. Standard library only.
 """
 
 import itertools
@@ -13,6 +13,8 @@ import os
 import subprocess
 import sys
 import tempfile
+
+from sweep import LONG
 
 B, HQ, HKV, M, N, D = 2, 4, 2, 70, 77, 16
 
@@ -138,8 +140,10 @@ def main():
     cases = []
     for kind in kinds:
         cases += {"bias": bias_cases, "captures": lambda: capture_cases(CAPTURES), "scattered": lambda: capture_cases(SCATTERED)}[kind]()
-    cases = cases[:: 1 if device == "sim:sm_80" or "scattered" in kinds else 3]
-    schedules = 1 if device == "cpu" else 10 if "scattered" in kinds else 2
+    runs_most = device == "sim:sm_80" or "scattered" in kinds
+    first = ("sim:sm_80", "sim:sm_90a", "cpu").index(device)
+    cases = cases[:: 1 if runs_most else 3] if LONG else cases[first :: 2 if runs_most else 6]
+    schedules = 1 if device == "cpu" else (10 if LONG else 3) if "scattered" in kinds else 2
     with tempfile.TemporaryDirectory() as folder:
         right = [check(device, folder, case, number, schedules) for number, case in enumerate(cases)]
     print(f"{sum(right)} of {len(right)} gradients are right")

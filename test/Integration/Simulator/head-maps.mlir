@@ -15,10 +15,10 @@
 
 // RUN: attn-opt %s --attn-grad=recompute -o %t.grad.mlir
 // RUN: FileCheck %s --check-prefix=GRAD < %t.grad.mlir
-// RUN: attn-run %t.grad.mlir --function mapped_grad --shape M=40,N=70 --random 10 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.grad.mlir --function mapped_grad --shape M=40,N=70 --random 10 --verify | FileCheck %s %}
 // RUN: attn-run %t.grad.mlir --function mapped_grad --shape M=40,N=70 --random 11 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %t.grad.mlir --function mapped_grad --shape M=70,N=130 --random 12 --device=sim:sm_90a --verify | FileCheck %s
-// RUN: attn-run %t.grad.mlir --function dynamic_grad --shape B=2,Hq=5,Hkv=3,M=17,N=65 --random 13 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.grad.mlir --function dynamic_grad --shape B=2,Hq=5,Hkv=3,M=17,N=65 --random 13 --device=sim:sm_80 --verify | FileCheck %s %}
 // RUN: attn-run %t.grad.mlir --function dynamic_grad --shape B=1,Hq=3,Hkv=4,M=17,N=65 --random 14 --device=sim:sm_90a --deterministic --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %t.grad.mlir --function mapped_grad --shape M=9,N=41 --fill arg3=zeros --random 15 --device=sim:sm_90a --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %t.grad.mlir --function asymmetric_grad --random 16 --device=sim:sm_90a --verify | FileCheck %s

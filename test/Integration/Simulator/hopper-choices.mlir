@@ -1,6 +1,6 @@
 // What a schedule of sm_90a may choose besides its tiles: an output tile of its own, turns at softmax, exponentials on the
 // FMA units. The same output as without, however the warps run.
-// RUN: attn-run %s --function output_tile --device=sim:sm_90a --shape B=2,Hq=4,Hkv=2,M=333,N=260 --random 1 --verify --schedules 10 | FileCheck %s
+// RUN: attn-run %s --function output_tile --device=sim:sm_90a --shape B=2,Hq=4,Hkv=2,M=333,N=260 --random 1 --verify --schedules %if long %{10%} %else %{3%} | FileCheck %s
 // RUN: attn-run %s --function output_tile --device=sim:sm_90a --shape B=2,Hq=4,Hkv=2,M=333,N=0 --random 1 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function softmax_turns --device=sim:sm_90a --shape B=1,Hq=2,Hkv=2,M=333,N=260 --random 1 --verify --schedules 5 | FileCheck %s
 // RUN: attn-run %s --function exp2_on_fma --device=sim:sm_90a --shape B=1,Hq=2,Hkv=2,M=133,N=260 --random 1 --verify --schedules 2 | FileCheck %s

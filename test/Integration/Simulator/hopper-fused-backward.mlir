@@ -4,15 +4,15 @@
 // off the tile, score changes, a value of another width, one stage.
 
 // RUN: split-file %s %t
-// RUN: attn-run %t/full.mlir --device=sim:sm_90a --random 1 --verify --schedules 10 | FileCheck %s
-// RUN: attn-run %t/causal.mlir --device=sim:sm_90a --shape M=200,N=230 --random 2 --verify --schedules 10 | FileCheck %s
-// RUN: attn-run %t/window.mlir --device=sim:sm_90a --random 3 --verify --schedules 10 | FileCheck %s
+// RUN: attn-run %t/full.mlir --device=sim:sm_90a --random 1 --verify --schedules %if long %{10%} %else %{3%} | FileCheck %s
+// RUN: attn-run %t/causal.mlir --device=sim:sm_90a --shape M=200,N=230 --random 2 --verify --schedules %if long %{10%} %else %{3%} | FileCheck %s
+// RUN: attn-run %t/window.mlir --device=sim:sm_90a --random 3 --verify --schedules %if long %{10%} %else %{3%} | FileCheck %s
 // RUN: attn-run %t/group.mlir --device=sim:sm_90a --shape B=2,Hq=4,Hkv=2,M=140,N=129 --random 4 --verify | FileCheck %s
 // RUN: attn-run %t/soft-cap.mlir --device=sim:sm_90a --random 5 --verify | FileCheck %s
-// RUN: attn-run %t/one-stage.mlir --device=sim:sm_90a --random 6 --verify --schedules 10 | FileCheck %s
+// RUN: attn-run %t/one-stage.mlir --device=sim:sm_90a --random 6 --verify --schedules %if long %{10%} %else %{3%} | FileCheck %s
 // RUN: attn-run %t/dropout.mlir --device=sim:sm_90a --random 7 --verify | FileCheck %s
 // RUN: attn-run %t/full.mlir --random 1 --verify | FileCheck %s
-// RUN: attn-run %t/group.mlir --shape B=2,Hq=4,Hkv=2,M=140,N=129 --random 4 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t/group.mlir --shape B=2,Hq=4,Hkv=2,M=140,N=129 --random 4 --verify | FileCheck %s %}
 // RUN: not attn-run %t/full.mlir --device=sim:sm_90a --random 1 --deterministic 2>&1 | FileCheck %s --check-prefix=ASKED
 // CHECK: verify: PASS
 // ASKED: error: {{.*}}a fused backward adds up dQ in no fixed order, and a deterministic one was asked for

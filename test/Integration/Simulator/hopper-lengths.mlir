@@ -3,7 +3,7 @@
 // sequence. Checks of races and proxies are on; warps run in several orders.
 // RUN: %python %S/Inputs/integers.py %t.npy 0,1,63,64,65,300
 // RUN: attn-run %s --function=plain --device=sim:sm_90a --input arg3=%t.npy --random=1 --verify --schedules 4 | FileCheck %s
-// RUN: attn-run %s --function=causal --device=sim:sm_90a --input arg3=%t.npy --random=2 --verify --schedules 3 | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=causal --device=sim:sm_90a --input arg3=%t.npy --random=2 --verify --schedules 3 | FileCheck %s %}
 // RUN: attn-run %s --function=window --device=sim:sm_90a --input arg3=%t.npy --random=3 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function=persistent --device=sim:sm_90a --input arg3=%t.npy --random=4 --verify --schedules 3 | FileCheck %s
 // RUN: attn-run %s --function=clusters --device=sim:sm_90a --input arg3=%t.npy --random=5 --verify --schedules 3 | FileCheck %s

@@ -2,13 +2,13 @@
 // compute the attention again and its gradients, the host what is elementwise.
 
 // RUN: attn-opt %s --attn-grad=recompute -o %t.mlir
-// RUN: attn-run %t.mlir --function gate_grad --shape M=40,N=70 --random 1 --verify | FileCheck %s
-// RUN: attn-run %t.mlir --function mix_grad --shape M=40 --random 2 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.mlir --function gate_grad --shape M=40,N=70 --random 1 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %t.mlir --function mix_grad --shape M=40 --random 2 --verify | FileCheck %s %}
 // RUN: attn-run %t.mlir --function twice_grad --shape M=1,N=70 --random 3 --verify | FileCheck %s
 // RUN: attn-run %t.mlir --function weights_grad --shape M=33,N=70 --random 4 --verify | FileCheck %s
 // RUN: attn-run %t.mlir --function gate_grad --shape M=40,N=70 --random 5 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %t.mlir --function mix_grad --shape M=70 --random 6 --device=sim:sm_90a --verify | FileCheck %s
-// RUN: attn-run %t.mlir --function weights_grad --shape M=33,N=70 --random 7 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.mlir --function weights_grad --shape M=33,N=70 --random 7 --device=sim:sm_80 --verify | FileCheck %s %}
 // CHECK: verify: PASS
 // CHECK-NOT: FAIL
 

@@ -7,9 +7,9 @@
 // RUN: attn-run %t.f16.mlir --function mix --device=sim:sm_90a --shape B=1,M=130,N=130 --random 3 --verify | FileCheck %s
 // RUN: attn-run %t.bf16.mlir --function mix --device=sim:sm_80 --shape B=1,M=70,N=70 --random 4 --verify | FileCheck %s
 // RUN: attn-run %t.f16.mlir --function square --device=sim:sm_80 --shape B=2,M=5,N=100 --random 5 --verify | FileCheck %s
-// RUN: attn-run %t.f16.mlir --function square --device=sim:sm_90a --shape B=1,M=70,N=90 --random 6 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.f16.mlir --function square --device=sim:sm_90a --shape B=1,M=70,N=90 --random 6 --verify | FileCheck %s %}
 // RUN: attn-run %t.f16.mlir --function mix_grad --device=sim:sm_80 --shape B=1,M=40,N=40 --random 7 --verify | FileCheck %s
-// RUN: attn-run %t.bf16.mlir --function mix_grad --device=sim:sm_90a --shape B=1,M=40,N=40 --random 8 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.bf16.mlir --function mix_grad --device=sim:sm_90a --shape B=1,M=40,N=40 --random 8 --verify | FileCheck %s %}
 // RUN: attn-run %t.f16.mlir --function square_grad --device=sim:sm_90a --shape B=1,M=33,N=40 --random 9 --verify | FileCheck %s
 // RUN: sed 's/ : !q, !k, !v -> !o/ {schedule = #attn.schedule<mma = "wgmma">}&/' %s > %t.wgmma.mlir
 // RUN: sed s/TYPE/f16/g %t.wgmma.mlir > %t.wgmma.f16.mlir

@@ -1,4 +1,4 @@
-"""Runs masks whose index arithmetic leaves 32 bits, on all devices, against float64.
+"""Runs masks whose index arithmetic leaves 32 bits against float64, each on one device, on all in a long run.
 
 What people write for "no limit" (2147483647), windows of 2^32 keys, lengths in i32 and i64 tensors at the ends of their
 types, alone and in sums with coordinates.
@@ -9,6 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+from sweep import LONG
+
+DEVICES = ("cpu", "sim:sm_80", "sim:sm_90a")
 Q = "tensor<?x?x?x64xf16>"
 ARGUMENTS = "(%b: index, %h: index, %i: index, %j: index)"
 
@@ -67,10 +70,10 @@ def write_npy(path, integer, values):
 def main():
     count = 0
     with tempfile.TemporaryDirectory() as folder:
-        for name, module, lengths in cases():
+        for number, (name, module, lengths) in enumerate(cases()):
             with open(f"{folder}/attention.mlir", "w") as file:
                 file.write(module)
-            for device in ("cpu", "sim:sm_80", "sim:sm_90a"):
+            for device in DEVICES if LONG else [DEVICES[number % 3]]:
                 command = ["attn-run", f"{folder}/attention.mlir", f"--device={device}", "--verify"]
                 command += ["--shape=B=2,Hq=2,Hkv=1,M=70,N=150"]
                 if lengths:

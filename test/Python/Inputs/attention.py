@@ -21,8 +21,11 @@ from attn_mlir.bench.plain_arrays import PlainArrays
 from attn_mlir import mask
 from attn_mlir.mask import tensor
 from attn_mlir.runtime.host_array import HostArray, round_to
+from devices import in_turn
+from sweep import LONG
 
 INPUTS = Path(__file__).parent
+PLACES = ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"})
 generator = random.Random(5)
 
 
@@ -60,19 +63,19 @@ class Results(unittest.TestCase):
             self.assertTrue(verdict["passed"], (problem.name, name, verdict))
 
     def test_options(self):
-        for mask, options in {
+        cases = {
             "": {},
             "causal(bottom_right)": {"causal": True},
             "causal(top_left)": {"causal": "top_left"},
             "sliding_window(7, 0)": {"window": 7},
             "sliding_window(4, 3)": {"window": (4, 3)},
             "sliding_window(1073741824, 1073741824)": {"window": ((1 << 63) - 1, 1 << 64)},
-        }.items():
-            for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
-                problem = Problem(Attention("f16", 32, 32, mask, lse=True), B=2, Hq=2, Hkv=1, M=19, N=25)
-                inputs = PlainArrays().inputs(problem, 3)
-                results = attn_mlir.attention(*inputs.values(), return_lse=True, **options, **where)
-                self.near(problem, results, inputs)
+        }
+        for (mask, options), where in in_turn(cases.items(), PLACES):
+            problem = Problem(Attention("f16", 32, 32, mask, lse=True), B=2, Hq=2, Hkv=1, M=19, N=25)
+            inputs = PlainArrays().inputs(problem, 3)
+            results = attn_mlir.attention(*inputs.values(), return_lse=True, **options, **where)
+            self.near(problem, results, inputs)
 
     def test_decoding(self):
         """One row over many keys has a kernel of its own, in which CTAs share out the keys."""
@@ -160,7 +163,7 @@ class Results(unittest.TestCase):
         nhd = [HostArray.of("f16", (pages, page, heads, dim), pools[name]) for name in "kv"]
         views = [DLPackArray(HostArray.of("f16", (pages, heads, page, dim), self.heads_first(array)), (page * heads * dim, dim, heads * dim, 1)) for array in nhd]
         table, counts = HostArray.of("i32", (batch, columns), entries), HostArray.of("i64", (batch,), lengths)
-        for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
+        for where in PLACES:
             expected = attn_mlir.attention(q, *contiguous, key_lengths=counts, causal=True, return_lse=True, **where)
             results = attn_mlir.decode(q, *views, table, counts, return_lse=True, **where)
             # Bits of a sequence do not depend on the lengths of others.
@@ -212,18 +215,17 @@ class Results(unittest.TestCase):
             mask.silu(): lambda s: s / (1 + math.exp(-s)),
             mask.gelu(): lambda s: 0.5 * s * (1 + math.erf(s / math.sqrt(2))),
         }
-        for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
-            for mod, f in weights.items():
-                output = attn_mlir.attention(q, k, v, score_mod=mod, **options, **where)
-                for ours, expected in zip(output.values(), mix(weigh(f), value)):
-                    self.assertAlmostEqual(ours, expected, delta=6e-3 * max(1, abs(expected)))
-                dq, _, dv = attn_mlir.attention_backward(q, k, v, None, None, do, score_mod=mod, **options, **where)
-                for ours, expected in zip(dv.values(), mix([*zip(*weigh(f))], d_output)):
-                    self.assertAlmostEqual(ours, expected, delta=6e-3 * max(1, abs(expected)))
-                slopes = weigh(lambda s: (f(s + step) - f(s - step)) / (2 * step))
-                ds = [[w * dot(d_output[i], value[j]) / dim**0.5 for j, w in enumerate(row)] for i, row in enumerate(slopes)]
-                for ours, expected in zip(dq.values(), mix(ds, key)):
-                    self.assertAlmostEqual(ours, expected, delta=1e-2 * max(1, abs(expected)))
+        for (mod, f), where in in_turn(weights.items(), PLACES):
+            output = attn_mlir.attention(q, k, v, score_mod=mod, **options, **where)
+            for ours, expected in zip(output.values(), mix(weigh(f), value)):
+                self.assertAlmostEqual(ours, expected, delta=6e-3 * max(1, abs(expected)))
+            dq, _, dv = attn_mlir.attention_backward(q, k, v, None, None, do, score_mod=mod, **options, **where)
+            for ours, expected in zip(dv.values(), mix([*zip(*weigh(f))], d_output)):
+                self.assertAlmostEqual(ours, expected, delta=6e-3 * max(1, abs(expected)))
+            slopes = weigh(lambda s: (f(s + step) - f(s - step)) / (2 * step))
+            ds = [[w * dot(d_output[i], value[j]) / dim**0.5 for j, w in enumerate(row)] for i, row in enumerate(slopes)]
+            for ours, expected in zip(dq.values(), mix(ds, key)):
+                self.assertAlmostEqual(ours, expected, delta=1e-2 * max(1, abs(expected)))
         output = attn_mlir.attention(q, k, v, score_mod=mask.relu(), causal="top_left", normalization=("sum", 0.5), target="cpu")
         relu = weigh(lambda s: max(s, 0.0))
         for ours, expected in zip(output.values(), mix([[w / (sum(row) + 0.5) for w in row] for row in relu], value)):
@@ -253,10 +255,9 @@ class Results(unittest.TestCase):
         q, k, v, do = normal("f16", 1, 4, 20, 32), *(normal("f16", 1, 2, 33, 32) for _ in range(2)), normal("f16", 1, 4, 20, 32)
         options = {"dropout": 0.4, "seed": -5, "offset": 2**64 - 3, "causal": True}
         scalars = {"seed": HostArray.of("i64", (), [-5]), "offset": HostArray.of("i64", (), [-3])}
-        places = ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"})
         near = lambda a, b: max(abs(x - y) for x, y in zip(a.values(), b.values())) < 1e-2  # noqa: E731
         first, gradients = None, None
-        for where in places:
+        for where in PLACES if LONG else PLACES[:2]:
             output, lse = attn_mlir.attention(q, k, v, return_lse=True, **options, **where)
             again = attn_mlir.attention(q, k, v, **{**options, **scalars}, **where)
             self.assertEqual(output.values(), again.values())
@@ -309,7 +310,7 @@ class Results(unittest.TestCase):
             *differences(ranks.values(), lambda moved: loss(table.values(), moved)),
             *differences(table.values(), lambda moved: loss(moved, ranks.values())),
         ]
-        for where in ({"target": "cpu"}, {"device": "sim"}, {"target": "sm_80", "device": "sim"}):
+        for where in PLACES if LONG else PLACES[::2]:
             output, lse = attn_mlir.attention(q, k, v, score_mod=mod, return_lse=True, **where)
             options = {"score_mod": mod, "capture_gradients": True, **where}
             results = attn_mlir.attention_backward(q, k, v, output, lse, do, **options)[3:]

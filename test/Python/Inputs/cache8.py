@@ -1,12 +1,15 @@
 """`decode`, `prefill` and `attention` over keys and values of 8 bits, against float64 sums of what they stand for; every byte; messages."""
 
+import itertools
 import math
 import random
 import unittest
 
 import attn_mlir
 from attn_mlir.runtime.host_array import HostArray, decode_float8, round_to
-from ragged import DEVICES, attend, normal
+from devices import DEVICES, in_turn
+from ragged import attend, normal
+from sweep import few
 
 generator = random.Random(3)
 #: What nobody may read: NaN, and the largest integer.
@@ -80,16 +83,15 @@ class Cache8(unittest.TestCase):
             ("f16", "i8", small, 1),
             ("bf16", "i8", small, 2),
         )
-        for dtype, kind, (options, scales), tokens in cases:
+        for (dtype, kind, (options, scales), tokens), where in in_turn(cases):
             pools, query = self.pools(kind), normal(dtype, 4, self.heads, tokens, self.dim)
-            for where in DEVICES:
-                with self.subTest(dtype=dtype, kind=kind, tokens=tokens, **where):
-                    output, lse = attn_mlir.decode(query, *pools, table, lengths, return_lse=True, **options, **where)
-                    for at, log_sum in enumerate(lse.values()):
-                        b, head, i = at // tokens // self.heads, at // tokens % self.heads, at % tokens
-                        row, got = query.values()[at * self.dim :][: self.dim], output.values()[at * self.value_dim :][: self.value_dim]
-                        sees = lambda j: j <= i + self.lengths[b] - tokens  # noqa: E731
-                        self.check_row(row, got, log_sum, pools, scales, b, head, sees, 2e-3 if dtype == "f16" else 2e-2)
+            with self.subTest(dtype=dtype, kind=kind, tokens=tokens, **where):
+                output, lse = attn_mlir.decode(query, *pools, table, lengths, return_lse=True, **options, **where)
+                for at, log_sum in enumerate(lse.values()):
+                    b, head, i = at // tokens // self.heads, at // tokens % self.heads, at % tokens
+                    row, got = query.values()[at * self.dim :][: self.dim], output.values()[at * self.value_dim :][: self.value_dim]
+                    sees = lambda j: j <= i + self.lengths[b] - tokens  # noqa: E731
+                    self.check_row(row, got, log_sum, pools, scales, b, head, sees, 2e-3 if dtype == "f16" else 2e-2)
 
     def test_append(self):
         """Rows of bytes, which the attention sees: as if they had been there."""
@@ -138,24 +140,24 @@ class Cache8(unittest.TestCase):
         numbers = [[round_to(generator.uniform(0.002, 0.02), "f32") if e else math.nan for e in exists] for _ in range(2)]
         tokens = [HostArray.of("f32", (2, self.key_heads, keys), column) for column in numbers]
         one, half = HostArray.of("f32", (1,), [0.0078125]), [0.0078125] * len(exists)
-        for (descale, columns), cap in (((tokens, numbers), None), ((tokens, numbers), 2.0), (((one, tokens[1]), (half, numbers[1])), None), (((tokens[0], one), (numbers[0], half)), None)):
+        cases = (((tokens, numbers), None), ((tokens, numbers), 2.0), (((one, tokens[1]), (half, numbers[1])), None), (((tokens[0], one), (numbers[0], half)), None))
+        for ((descale, columns), cap), where in in_turn(cases):
             stands = []
             for array, column, dim in zip((key, value), columns, (self.dim, self.value_dim)):
                 stands.append([[x * n for x in array.values()[row * dim :][:dim]] for row, n in enumerate(column)])
-            for where in DEVICES:
-                options = {"descale": tuple(descale), "key_lengths": HostArray.of("i32", (2,), lengths), "causal": True, "soft_cap": cap, "return_lse": True}
-                output, lse = (array.values() for array in attn_mlir.attention(query, key, value, **options, **where))
-                for b, head, i in ((b, head, i) for b in range(2) for head in range(self.heads) for i in range(rows)):
-                    at = (b * self.heads + head) * rows + i
-                    first = (b * self.key_heads + head * self.key_heads // self.heads) * keys
-                    seen = range(first, first + lengths[b] - rows + i + 1)
-                    scores = [sum(x * y for x, y in zip(query.values()[at * self.dim :][: self.dim], stands[0][j])) * self.dim**-0.5 for j in seen]
-                    scores = [cap * math.tanh(score / cap) for score in scores] if cap else scores
-                    weights = [math.exp(score) for score in scores]
-                    self.assertAlmostEqual(lse[at], math.log(sum(weights)), delta=1e-4)
-                    for e in range(self.value_dim):
-                        wanted = sum(w * stands[1][j][e] for w, j in zip(weights, seen)) / sum(weights)
-                        self.assertAlmostEqual(output[at * self.value_dim + e], wanted, delta=2e-3 * max(1, abs(wanted)), msg=str((where, cap)))
+            options = {"descale": tuple(descale), "key_lengths": HostArray.of("i32", (2,), lengths), "causal": True, "soft_cap": cap, "return_lse": True}
+            output, lse = (array.values() for array in attn_mlir.attention(query, key, value, **options, **where))
+            for b, head, i in ((b, head, i) for b in range(2) for head in range(self.heads) for i in range(rows)):
+                at = (b * self.heads + head) * rows + i
+                first = (b * self.key_heads + head * self.key_heads // self.heads) * keys
+                seen = range(first, first + lengths[b] - rows + i + 1)
+                scores = [sum(x * y for x, y in zip(query.values()[at * self.dim :][: self.dim], stands[0][j])) * self.dim**-0.5 for j in seen]
+                scores = [cap * math.tanh(score / cap) for score in scores] if cap else scores
+                weights = [math.exp(score) for score in scores]
+                self.assertAlmostEqual(lse[at], math.log(sum(weights)), delta=1e-4)
+                for e in range(self.value_dim):
+                    wanted = sum(w * stands[1][j][e] for w, j in zip(weights, seen)) / sum(weights)
+                    self.assertAlmostEqual(output[at * self.value_dim + e], wanted, delta=2e-3 * max(1, abs(wanted)), msg=str((where, cap)))
 
     def test_scales_of_new_rows(self):
         """Rows become bytes by scales of their own, which are written beside them: rows of zeros, of subnormal and of large numbers; then decode reads both."""
@@ -166,7 +168,7 @@ class Cache8(unittest.TestCase):
         for dim in (self.dim, self.value_dim):
             numbers = [generator.uniform(-1, 1) * sizes[t] for t in range(5) for _ in range(heads * dim)]
             new.append(HostArray.of("f16", (5, heads, dim), [round_to(x, "f16") for x in numbers]))
-        for kind, where in ((kind, where) for kind in NAN for where in DEVICES):
+        for kind, where in in_turn(NAN):
             pools = [HostArray(kind, (3, heads, page, dim), bytearray([1]) * (3 * heads * page * dim)) for dim in (self.dim, self.value_dim)]
             scales = [HostArray.of("f32", (3, heads, page), [0.5] * (3 * heads * page)) for _ in pools]
             attn_mlir.append(*new, *pools, HostArray.of("i32", (5,), slots), k_scale=scales[0], v_scale=scales[1], **where)
@@ -226,23 +228,22 @@ class Cache8(unittest.TestCase):
         """Of one key the output is its value, exactly, NaN and infinities too, and the score of a one-hot query an element of it."""
         dim = 256
         identity = [1.0 if i == d else 0.0 for i in range(dim) for d in range(dim)]
-        for kind in NAN:
+        queries = {dtype: (HostArray.of(dtype, (1, 1, dim, dim), identity), HostArray.of(dtype, (1, 1, 1, dim), [0.0] * dim)) for dtype in ("f16", "bf16")}
+        for kind, dtype, where in few(itertools.product(NAN, queries, DEVICES), 2):
             cache = HostArray(kind, (1, 1, 1, dim), bytearray(range(256)))
             numbers = [decode(code, kind) for code in range(256)]
             zeros = HostArray(kind, (1, 1, 1, dim), bytearray(256))
-            for dtype in ("f16", "bf16"):
-                query, zero = HostArray.of(dtype, (1, 1, dim, dim), identity), HostArray.of(dtype, (1, 1, 1, dim), [0.0] * dim)
-                for where in DEVICES:
-                    with self.subTest(kind=kind, dtype=dtype, **where):
-                        output = attn_mlir.attention(zero, zeros, cache, **where)
-                        for got, wanted in zip(output.values(), numbers):
-                            self.assertTrue(got == wanted or math.isnan(got) and math.isnan(wanted), (got, wanted))
-                        finite = [x if math.isfinite(x) else 0.0 for x in numbers]
-                        codes = bytearray(code if math.isfinite(x) else 0 for code, x in enumerate(numbers))
-                        keys = HostArray(kind, (1, 1, 1, dim), codes)
-                        lse = attn_mlir.attention(query, keys, zeros, scale=1.0, return_lse=True, **where)[1]
-                        for got, wanted in zip(lse.values(), finite):  # kernels scale it by log2(e) and back, in f32
-                            self.assertLessEqual(abs(got - wanted), 2e-7 * abs(wanted))
+            query, zero = queries[dtype]
+            with self.subTest(kind=kind, dtype=dtype, **where):
+                output = attn_mlir.attention(zero, zeros, cache, **where)
+                for got, wanted in zip(output.values(), numbers):
+                    self.assertTrue(got == wanted or math.isnan(got) and math.isnan(wanted), (got, wanted))
+                finite = [x if math.isfinite(x) else 0.0 for x in numbers]
+                codes = bytearray(code if math.isfinite(x) else 0 for code, x in enumerate(numbers))
+                keys = HostArray(kind, (1, 1, 1, dim), codes)
+                lse = attn_mlir.attention(query, keys, zeros, scale=1.0, return_lse=True, **where)[1]
+                for got, wanted in zip(lse.values(), finite):  # kernels scale it by log2(e) and back, in f32
+                    self.assertLessEqual(abs(got - wanted), 2e-7 * abs(wanted))
 
     def test_wrong_arrays(self):
         pools, query = self.pools("f8E4M3FN"), normal("f16", 4, self.heads, 1, self.dim)

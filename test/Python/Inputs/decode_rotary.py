@@ -6,6 +6,7 @@ import numpy as np
 import attn_mlir
 from attn_mlir.rotary import rotate
 from attn_mlir.runtime.host_array import HostArray
+from devices import in_turn
 
 rng = np.random.default_rng(6)
 ON = {}, {"target": "sm_80", "device": "sim"}, {"target": "sm_90a", "device": "sim"}
@@ -40,36 +41,34 @@ def reference(q, kept, values, b, at, tokens, interleaved):
     return (p / p.sum(-1, keepdims=True)) @ v
 
 
-def check(tokens, interleaved, positions):
+def check(where, tokens, interleaved, positions):
     old_k, old_v = draw(PAGES, HKV, PAGE, D), draw(PAGES, HKV, PAGE, D)
     q, k_new, v_new = draw(B, H, tokens, D), draw(B, HKV, tokens, D), draw(B, HKV, tokens, D)
     own = LENGTHS[:, None] - tokens + np.arange(tokens)
     slots = PAGE * np.take_along_axis(TABLE, own // PAGE, 1) + own % PAGE
     at = own if positions is None else positions
-    for where in ON:
-        k, v = old_k.copy(), old_v.copy()
-        got = attn_mlir.decode(
-            q, k, v, TABLE, LENGTHS, k_new=k_new, v_new=v_new, slots=slots, rotary=TABLES, rotary_interleaved=interleaved, rotary_positions=positions, **where
-        )  # fmt: skip
-        for b in range(B):
-            keys, values = (pool[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]].astype(float) for pool in (old_k, old_v))
-            keys[:, -tokens:], values[:, -tokens:] = turned(k_new[b], at[b], interleaved), v_new[b]
-            error = np.abs(got[b] - reference(q, keys, values, b, at[b], tokens, interleaved)).max()
-            assert error < 2e-3, f"{where}: {error}"
-            stored = k[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]]
-            assert np.abs(stored - keys).max() < 1e-3, f"{where}: keys"
-        # What is there already is turned no more.
-        again = attn_mlir.decode(q, k, v, TABLE, LENGTHS, rotary=TABLES, rotary_interleaved=interleaved, rotary_positions=positions, **where)
-        assert np.abs(again.astype(float) - got).max() < 1e-3, where
-        # Without NumPy, whose arrays have functions.
-        if positions is None:
-            host = HostArray.of("i32", (B,), LENGTHS.tolist())
-            assert (attn_mlir.decode(q, k, v, TABLE, host, rotary=TABLES, rotary_interleaved=interleaved, **where) == again).all()
+    k, v = old_k.copy(), old_v.copy()
+    got = attn_mlir.decode(
+        q, k, v, TABLE, LENGTHS, k_new=k_new, v_new=v_new, slots=slots, rotary=TABLES, rotary_interleaved=interleaved, rotary_positions=positions, **where
+    )  # fmt: skip
+    for b in range(B):
+        keys, values = (pool[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]].astype(float) for pool in (old_k, old_v))
+        keys[:, -tokens:], values[:, -tokens:] = turned(k_new[b], at[b], interleaved), v_new[b]
+        error = np.abs(got[b] - reference(q, keys, values, b, at[b], tokens, interleaved)).max()
+        assert error < 2e-3, f"{where}: {error}"
+        stored = k[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]]
+        assert np.abs(stored - keys).max() < 1e-3, f"{where}: keys"
+    # What is there already is turned no more.
+    again = attn_mlir.decode(q, k, v, TABLE, LENGTHS, rotary=TABLES, rotary_interleaved=interleaved, rotary_positions=positions, **where)
+    assert np.abs(again.astype(float) - got).max() < 1e-3, where
+    # Without NumPy, whose arrays have functions.
+    if positions is None:
+        host = HostArray.of("i32", (B,), LENGTHS.tolist())
+        assert (attn_mlir.decode(q, k, v, TABLE, host, rotary=TABLES, rotary_interleaved=interleaved, **where) == again).all()
 
 
-check(1, False, None)
-check(3, True, None)
-check(2, False, rng.integers(0, 40, (B, 2)))
+for case, place in in_turn(((1, False, None), (3, True, None), (2, False, rng.integers(0, 40, (B, 2)))), ON):
+    check(place, *case)
 
 # Turned in f32, rounded to the type of rows, then quantised.
 q, k_new, v_new = draw(B, H, 1, D), draw(B, HKV, 1, D), draw(B, HKV, 1, D)
@@ -113,7 +112,7 @@ else:
 
 
 # Rows of sequences behind each other: a chunk of a prompt, a decoded token, a sequence without a row, and a row of none behind them.
-def check_packed(interleaved, positions, kind=np.int32):
+def check_packed(where, interleaved, positions, kind=np.int32):
     lengths, table = np.array([*LENGTHS, 7], kind), np.concatenate([TABLE, [[4, 6, 6, 6]]]).astype(kind)
     offsets = np.array([0, 11, 12, 12], kind)
     rows, sequence = 13, np.array([0] * 11 + [1])
@@ -122,34 +121,32 @@ def check_packed(interleaved, positions, kind=np.int32):
     q, k_new, v_new = draw(rows, H, D), draw(rows, HKV, D), draw(rows, HKV, D)
     slots = np.concatenate([PAGE * table[sequence, own // PAGE] + own % PAGE, [-1]])
     at = own if positions is None else positions
-    for where in ON:
-        k, v = old_k.copy(), old_v.copy()
-        more = {"rotary": TABLES, "rotary_interleaved": interleaved, "rotary_positions": positions}
-        got = np.zeros((rows, H, D), np.float16)
-        attn_mlir.prefill(q, k, v, table, lengths, offsets, 16, k_new=k_new, v_new=v_new, slots=slots, out=got, **more, **where)
-        for b, (begin, end) in enumerate(((0, 11), (11, 12))):
-            tokens, part = end - begin, slice(begin, end)
-            keys, values = (pool[table[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : lengths[b]].astype(float) for pool in (old_k, old_v))
-            keys[:, -tokens:] = turned(k_new[part].transpose(1, 0, 2), at[part], interleaved)
-            values[:, -tokens:] = v_new[part].transpose(1, 0, 2)
-            expected = reference({b: q[part].transpose(1, 0, 2)}, keys, values, b, at[part], tokens, interleaved)
-            error = np.abs(got[part].transpose(1, 0, 2) - expected).max()
-            assert error < 2e-3, f"packed {where}: {error}"
-            stored = k[table[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : lengths[b]]
-            assert np.abs(stored - keys).max() < 1e-3, f"packed {where}: keys"
-        again = attn_mlir.prefill(q, k, v, table, lengths, offsets, 16, **more, **where)
-        assert np.abs(again[:12].astype(float) - got[:12]).max() < 1e-3, where
-        # A token alone has the bits of decode.
-        if positions is None:
-            flags = {} if where == {} else {"invariance": "prefix"}
-            alone = attn_mlir.decode(q[11:12].transpose(1, 0, 2)[None], k, v, table[1:2], lengths[1:2], rotary=TABLES, rotary_interleaved=interleaved, **flags, **where)
-            packed = attn_mlir.prefill(q, k, v, table, lengths, offsets, 16, **more, **flags, **where)
-            assert not flags or (alone[0, :, 0] == packed[11]).all(), where
+    k, v = old_k.copy(), old_v.copy()
+    more = {"rotary": TABLES, "rotary_interleaved": interleaved, "rotary_positions": positions}
+    got = np.zeros((rows, H, D), np.float16)
+    attn_mlir.prefill(q, k, v, table, lengths, offsets, 16, k_new=k_new, v_new=v_new, slots=slots, out=got, **more, **where)
+    for b, (begin, end) in enumerate(((0, 11), (11, 12))):
+        tokens, part = end - begin, slice(begin, end)
+        keys, values = (pool[table[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : lengths[b]].astype(float) for pool in (old_k, old_v))
+        keys[:, -tokens:] = turned(k_new[part].transpose(1, 0, 2), at[part], interleaved)
+        values[:, -tokens:] = v_new[part].transpose(1, 0, 2)
+        expected = reference({b: q[part].transpose(1, 0, 2)}, keys, values, b, at[part], tokens, interleaved)
+        error = np.abs(got[part].transpose(1, 0, 2) - expected).max()
+        assert error < 2e-3, f"packed {where}: {error}"
+        stored = k[table[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : lengths[b]]
+        assert np.abs(stored - keys).max() < 1e-3, f"packed {where}: keys"
+    again = attn_mlir.prefill(q, k, v, table, lengths, offsets, 16, **more, **where)
+    assert np.abs(again[:12].astype(float) - got[:12]).max() < 1e-3, where
+    # A token alone has the bits of decode.
+    if positions is None:
+        flags = {} if where == {} else {"invariance": "prefix"}
+        alone = attn_mlir.decode(q[11:12].transpose(1, 0, 2)[None], k, v, table[1:2], lengths[1:2], rotary=TABLES, rotary_interleaved=interleaved, **flags, **where)
+        packed = attn_mlir.prefill(q, k, v, table, lengths, offsets, 16, **more, **flags, **where)
+        assert not flags or (alone[0, :, 0] == packed[11]).all(), where
 
 
-check_packed(False, None)
-check_packed(True, None, np.int64)
-check_packed(False, rng.integers(0, 40, 13))
+for case, place in in_turn(((False, rng.integers(0, 40, 13)), (True, None, np.int64), (False, None)), ON):
+    check_packed(place, *case)
 
 # Where rows are in their sequences, by arrays of NumPy and without it.
 from attn_mlir.rotary import positions_of_rows  # noqa: E402
@@ -204,35 +201,34 @@ def divided(x, weight, epsilon):
     return x / np.sqrt((x * x).mean(-1, keepdims=True) + epsilon) * (1 if weight is None else weight)
 
 
-def check_norms(weights, epsilon, tables):
+def check_norms(where, weights, epsilon, tables):
     old_k, old_v = draw(PAGES, HKV, PAGE, D), draw(PAGES, HKV, PAGE, D)
     q, k_new, v_new = draw(B, H, 1, D), draw(B, HKV, 1, D), draw(B, HKV, 1, D)
     at, slots = LENGTHS[:, None] - 1, PAGE * np.take_along_axis(TABLE, (LENGTHS[:, None] - 1) // PAGE, 1) + (LENGTHS[:, None] - 1) % PAGE
     turn = turned if tables else lambda x, positions, interleaved: x
     more = {"qk_norm": weights, "qk_norm_epsilon": epsilon, "rotary": tables}
-    for where in ON:
-        k, v, k2, v2 = old_k.copy(), old_v.copy(), old_k.copy(), old_v.copy()
-        got = attn_mlir.decode(q, k, v, TABLE, LENGTHS, k_new=k_new, v_new=v_new, slots=slots, **more, **where)
-        rows = [np.ascontiguousarray(x[:, :, 0]) for x in (q, k_new, v_new)]
-        packed = attn_mlir.prefill(
-            rows[0], k2, v2, TABLE, LENGTHS, np.arange(B + 1), k_new=rows[1], v_new=rows[2], slots=slots[:, 0], **more, **where
-        )  # fmt: skip
-        assert (k == k2).all() and (v == v2).all() and np.abs(packed.astype(float) - got[:, :, 0]).max() < 1e-3, f"norms packed {where}"
-        for b in range(B):
-            keys, values = (pool[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]].astype(float) for pool in (old_k, old_v))
-            keys[:, -1:], values[:, -1:] = turn(divided(k_new[b], weights[1], epsilon), at[b], False), v_new[b]
-            query = divided(q[b], weights[0], epsilon)
-            query = turn(query, at[b], False)
-            s = query @ keys.repeat(H // HKV, 0).transpose(0, 2, 1) / D**0.5
-            p = np.exp(s - s.max(-1, keepdims=True))
-            expected = (p / p.sum(-1, keepdims=True)) @ values.repeat(H // HKV, 0)
-            assert np.abs(got[b] - expected).max() < 4e-3, f"norms {where}: {np.abs(got[b] - expected).max()}"
-            stored = k[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]]
-            assert np.abs(stored - keys).max() < 4e-3, f"norms {where}: keys {np.abs(stored - keys).max()}"
+    k, v, k2, v2 = old_k.copy(), old_v.copy(), old_k.copy(), old_v.copy()
+    got = attn_mlir.decode(q, k, v, TABLE, LENGTHS, k_new=k_new, v_new=v_new, slots=slots, **more, **where)
+    rows = [np.ascontiguousarray(x[:, :, 0]) for x in (q, k_new, v_new)]
+    packed = attn_mlir.prefill(
+        rows[0], k2, v2, TABLE, LENGTHS, np.arange(B + 1), k_new=rows[1], v_new=rows[2], slots=slots[:, 0], **more, **where
+    )  # fmt: skip
+    assert (k == k2).all() and (v == v2).all() and np.abs(packed.astype(float) - got[:, :, 0]).max() < 1e-3, f"norms packed {where}"
+    for b in range(B):
+        keys, values = (pool[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]].astype(float) for pool in (old_k, old_v))
+        keys[:, -1:], values[:, -1:] = turn(divided(k_new[b], weights[1], epsilon), at[b], False), v_new[b]
+        query = divided(q[b], weights[0], epsilon)
+        query = turn(query, at[b], False)
+        s = query @ keys.repeat(H // HKV, 0).transpose(0, 2, 1) / D**0.5
+        p = np.exp(s - s.max(-1, keepdims=True))
+        expected = (p / p.sum(-1, keepdims=True)) @ values.repeat(H // HKV, 0)
+        assert np.abs(got[b] - expected).max() < 4e-3, f"norms {where}: {np.abs(got[b] - expected).max()}"
+        stored = k[TABLE[b]].transpose(1, 0, 2, 3).reshape(HKV, -1, D)[:, : LENGTHS[b]]
+        assert np.abs(stored - keys).max() < 4e-3, f"norms {where}: keys {np.abs(stored - keys).max()}"
 
 
-check_norms((WEIGHT[0], WEIGHT[1].astype(np.float16)), 1e-6, TABLES)
-check_norms((None, WEIGHT[1]), 0.5, None)
+for case, place in in_turn((((WEIGHT[0], WEIGHT[1].astype(np.float16)), 1e-6, TABLES), ((None, WEIGHT[1]), 0.5, None)), ON):
+    check_norms(place, *case)
 
 pools = draw(PAGES, HKV, PAGE, D), draw(PAGES, HKV, PAGE, D)
 q, offsets = draw(B, H, 1, D), np.arange(B + 1)

@@ -7,6 +7,8 @@ import numpy as np
 
 import attn_mlir
 from attn_mlir.errors import BindingError
+from devices import in_turn
+from sweep import few
 
 E4M3, E5M2 = ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2
 
@@ -44,18 +46,18 @@ def expect_error(text, call):
 
 def check_outputs(q, k, v):
     """Outputs of 8 bits are those in f32, times the scale, saturated and rounded: by ml_dtypes, which does not saturate."""
-    for device, dtype, scale in itertools.product(("cpu", "sim"), (E4M3, E5M2), (700.0, np.float32([0.25]))):
-        for inputs in ((q, k, v), [x.astype(np.float16) for x in (q, k, v)]):
-            # sm_80, which "sim" is for f16, has no conversion to 8 bits.
-            where = {"device": device, "target": "sm_89"} if device == "sim" else {"device": device}
-            name = "f8E4M3FN" if dtype == E4M3 else "f8E5M2"
-            gated = lambda x, b, h, i, c: x * -2.0  # noqa: E731
-            o, amax = attn_mlir.attention(*inputs, causal=True, result_dtype=name, output_scale=scale, output_mod=gated, return_amax=True, **where)
-            whole = attn_mlir.attention(*inputs, causal=True, result_dtype="f32", **where)
-            largest = float(ml_dtypes.finfo(dtype).max)
-            expected = np.clip(np.asarray(whole) * np.float32(-2) * np.float32(scale), -largest, largest).astype(dtype)
-            assert o.dtype == dtype and np.array_equal(o.view(np.uint8), expected.view(np.uint8)), f"{device} {name} {scale}"
-            assert amax.dtype == np.float32 and np.array_equal(amax, np.abs(2 * np.asarray(whole)).max(-1)), f"amax {device} {name} {scale}"
+    for device, dtype, scale, is_wide in few(itertools.product(("cpu", "sim"), (E4M3, E5M2), (700.0, np.float32([0.25])), (False, True)), 2):
+        inputs = [x.astype(np.float16) for x in (q, k, v)] if is_wide else (q, k, v)
+        # sm_80, which "sim" is for f16, has no conversion to 8 bits.
+        where = {"device": device, "target": "sm_89"} if device == "sim" else {"device": device}
+        name = "f8E4M3FN" if dtype == E4M3 else "f8E5M2"
+        gated = lambda x, b, h, i, c: x * -2.0  # noqa: E731
+        o, amax = attn_mlir.attention(*inputs, causal=True, result_dtype=name, output_scale=scale, output_mod=gated, return_amax=True, **where)
+        whole = attn_mlir.attention(*inputs, causal=True, result_dtype="f32", **where)
+        largest = float(ml_dtypes.finfo(dtype).max)
+        expected = np.clip(np.asarray(whole) * np.float32(-2) * np.float32(scale), -largest, largest).astype(dtype)
+        assert o.dtype == dtype and np.array_equal(o.view(np.uint8), expected.view(np.uint8)), f"{device} {name} {scale}"
+        assert amax.dtype == np.float32 and np.array_equal(amax, np.abs(2 * np.asarray(whole)).max(-1)), f"amax {device} {name} {scale}"
     results = attn_mlir.attention(q, k, v, device="sim", return_lse=True, return_amax=True)
     assert [x.shape for x in results] == [(*q.shape[:3], v.shape[3]), q.shape[:3], q.shape[:3]]
 
@@ -81,7 +83,7 @@ def gradients(q, k, v, do, descales):
 
 def check_gradients(descales):
     backward, ones = attn_mlir.attention_backward, [np.ones(1, np.float32)] * 3
-    for device, dtype, given in itertools.product(("cpu", "sim"), (E4M3, E5M2), (descales, None)):
+    for device, dtype, given in few(itertools.product(("cpu", "sim"), (E4M3, E5M2), (descales, None)), 2):
         q, k, v = arrays(dtype, seed=3)
         o, lse = attn_mlir.attention(q, k, v, causal=True, device=device, descale=given, result_dtype="f16", return_lse=True)
         do = np.random.default_rng(4).normal(size=o.shape).astype(np.float16)
@@ -116,8 +118,10 @@ def check_packed(descales):
     rows, keys = (70, 33), (90, 50)
     pack = lambda x, lengths: np.concatenate([x[b, :, :n].transpose(1, 0, 2) for b, n in enumerate(lengths)])  # noqa: E731
     offsets = [np.int32([0, n[0], sum(n)]) for n in (rows, keys)]
-    for where in ({"device": "cpu"}, {"device": "sim", "target": "sm_90a"}, {"device": "sim", "target": "sm_100a"}):
-        for dtypes, given in ((E4M3,) * 3, descales), ((E5M2,) * 3, None), ((np.float16, np.int8, np.int8), descales[1:]):
+    places = ({"device": "cpu"}, {"device": "sim", "target": "sm_90a"}, {"device": "sim", "target": "sm_100a"})
+    kinds = ((E4M3,) * 3, descales), ((E5M2,) * 3, None), ((np.float16, np.int8, np.int8), descales[1:])
+    for where in places:
+        for dtypes, given in (kind for kind, place in in_turn(kinds, places) if place == where):
             q, k, v = (x.astype(t) for x, t in zip(arrays(E5M2), dtypes))
             of = dict(zip(("q_descale", "k_descale", "v_descale")[-len(given) :], given)) if given else {}
             o = attn_mlir.flash_attn_varlen_func(pack(q, rows), pack(k, keys), pack(v, keys), *offsets, rows[0], causal=True, **of, **where)

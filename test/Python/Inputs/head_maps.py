@@ -3,6 +3,7 @@
 import numpy as np
 
 import attn_mlir
+from sweep import LONG
 
 rng = np.random.default_rng(0)
 CPU, GPUS = {}, ({"target": "sm_80", "device": "sim"}, {"target": "sm_90a", "device": "sim"})
@@ -47,7 +48,7 @@ for rows, key_heads, value_heads, key_map, value_map in (
     q, k, v = draw(2, len(key_map), rows, 64), draw(2, key_heads, 90, 64), draw(2, value_heads, 90, 64)
     d_output = draw(*q.shape)
     output, lse, gradients = reference(q, k, v, key_map, value_map, d_output)
-    for where in (CPU, *GPUS):
+    for where in (CPU, *GPUS) if LONG else (CPU, GPUS[rows % 2]):
         got = attn_mlir.attention(q, k, v, causal=True, head_map=maps, return_lse=True, **where)
         check(f"output {where}", got[0], output)
         check(f"lse {where}", got[1], lse)
@@ -61,7 +62,7 @@ for rows, key_heads, value_heads, key_map, value_map in (
     assert all((a == b).all() for a, b in zip(grads, out))
 
 # An entry that is no head counts as the last one, in gradients too; neither reads past the keys.
-for where in (CPU, *GPUS):
+for where in (CPU, *GPUS) if LONG else (CPU, GPUS[1]):
     wild, last = (attn_mlir.attention(q, k, v, head_map=(np.array(heads, np.int32), maps[1]), **where) for heads in ([-1, 2**31 - 1], [4, 4]))
     assert np.isfinite(wild.astype(float)).all() and (wild == last).all(), where
     wild, last = (attn_mlir.attention_backward(q, k, v, *got, d_output, causal=True, head_map=(np.array(heads, np.int32), maps[1]), **where) for heads in ([-1, 7], [4, 4]))
@@ -85,7 +86,7 @@ k_pool[:, 1:3] = v_pool[:, 1:3] = k_pool[[3, 5, 6]] = v_pool[[3, 5, 6]] = k_pool
 for b, count in enumerate(lengths):
     keys, values = (pool[table[b]].transpose(1, 0, 2, 3).reshape(1, 4, 48, 64)[:, :, :count] for pool in (k_pool, v_pool))
     expected = reference(token[b : b + 1], keys, values, pool_map, pool_map, token[b : b + 1])
-    for where in (CPU, *GPUS):
+    for where in (CPU, *GPUS) if LONG else (CPU, GPUS[0]):
         decoded = attn_mlir.decode(token, k_pool, v_pool, table, lengths, head_map=pool_map, return_lse=True, **where)
         check(f"decode {where}", decoded[0][b : b + 1], expected[0])
         check(f"decode's lse {where}", decoded[1][b : b + 1], expected[1])

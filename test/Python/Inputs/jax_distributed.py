@@ -14,20 +14,14 @@ from jax.sharding import PartitionSpec
 import attn_mlir
 from attn_mlir import mask
 from attn_mlir.jax.distributed import PlanError, attention, from_ranks, make_plan, tables_of, to_ranks
-
-
-def formula(q, k, v, sees, change=lambda s: s):
-    k, v = (jnp.repeat(t, q.shape[1] // t.shape[1], 1) for t in (k, v))
-    scores = jnp.where(sees, change(jnp.einsum("bhid,bhjd->bhij", q, k) / np.sqrt(q.shape[-1])), -jnp.inf)
-    most = jnp.maximum(scores.max(-1, keepdims=True), -1e30)
-    weights = jnp.exp(scores - most)
-    return weights @ v / jnp.maximum(weights.sum(-1, keepdims=True), 1e-30)
+from distributed import Whole
 
 
 class Distributed(unittest.TestCase):
-    def check(self, plan, sees, change=lambda s: s, **options):
+    def check(self, plan, sees, change=None, **options):
         generator = np.random.default_rng(plan.tokens)
-        q, k, v, weights = (jnp.asarray(generator.standard_normal((1, h, plan.tokens, 16)), jnp.float32) for h in (4, 2, 2, 4))
+        arrays = [generator.standard_normal((1, h, plan.tokens, 16)).astype(np.float32) for h in (4, 2, 2, 4)]
+        q, k, v, weights = map(jnp.asarray, arrays)
         mesh = jax.make_mesh((plan.size,), ("ranks",), axis_types=(jax.sharding.AxisType.Auto,), devices=jax.devices()[: plan.size])
         spec = PartitionSpec(None, None, "ranks")
         part = functools.partial(attention, plan=plan, axis_name="ranks", **options)
@@ -42,9 +36,9 @@ class Distributed(unittest.TestCase):
             return jax.value_and_grad(loss, (0, 1, 2), has_aux=True)(q, k, v)
 
         (_, output), gradients = run(q, k, v)
-        wanted = jax.grad(lambda *t: (formula(*t, sees, change) * weights).sum(), (0, 1, 2))(q, k, v)
-        for got, want in zip((output, *gradients), (formula(q, k, v, sees, change), *wanted)):
-            self.assertLess(float(jnp.abs(got - want).max()), 2e-5, f"{plan.scheme}, {plan.placement}")
+        whole = Whole(*arrays, np.zeros((1, 4, plan.tokens)), sees, change)
+        for got, want in zip((output, *gradients), (whole.output, whole.d_query, whole.d_key, whole.d_value)):
+            self.assertLess(np.abs(np.asarray(got) - want).max(), 2e-5, f"{plan.scheme}, {plan.placement}")
 
     def plan(self, tokens, ranks, **options):
         return make_plan(ranks=ranks, tokens=tokens, heads=4, key_heads=2, head_dim=16, dtype="f32", chunk=16, **options)
@@ -58,7 +52,7 @@ class Distributed(unittest.TestCase):
         self.check(self.plan(250, 4, causal=True, documents=(40, 199, 11)), (j <= i) & (ids[:, None] == ids))
         array = jnp.asarray(slopes)
         self.check(
-            self.plan(250, 2, causal=True), (j <= i) & ((i + j) % 5 != 1), lambda s: s + slopes[:, None, None] * (j - i),
+            self.plan(250, 2, causal=True), (j <= i) & ((i + j) % 5 != 1), lambda s: (s + slopes[:, None, None] * (j - i), 1),
             mask_mod=lambda b, h, i, j: (i + j) % 5 != 1, score_mod=lambda s, b, h, i, j: s + array[h] * (j - i),
         )  # fmt: skip
 

@@ -1,10 +1,9 @@
 """decode and prefill by (indices, indptr) against a table with a row for each sequence, bit by bit, and what is refused."""
 
-import itertools
-
 import numpy as np
 
 import attn_mlir
+from devices import in_turn
 
 RNG = np.random.default_rng(3)
 PAGE, LENGTHS = 16, (37, 0, 16, 95)
@@ -35,7 +34,7 @@ def check_decode():
     table, pair = pages_of(LENGTHS)
     lengths = np.array(LENGTHS, np.int32)
     k, v = pools(len(pair[0]))
-    for (target, device), rows in itertools.product(DEVICES, (1, 3)):
+    for rows, (target, device) in in_turn((1, 3), DEVICES):
         q = RNG.normal(size=(4, 8, rows, 64)).astype(np.float16)
         options = {"target": target, "device": device, "return_lse": True}
         if target != "cpu":  # a choice of splits may depend on how long tables are

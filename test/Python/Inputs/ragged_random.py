@@ -9,7 +9,8 @@ import unittest
 
 import attn_mlir
 from attn_mlir.runtime.host_array import HostArray
-from ragged import DEVICES, Ragged, normal, poisoned, rows_of
+from devices import in_turn
+from ragged import Ragged, normal, poisoned, rows_of
 
 FORMS = (
     [0, 0, 0],  # all empty
@@ -54,7 +55,7 @@ class RandomRagged(Ragged):
         return rng.choice((None, max(*rows, 1)))
 
     def test_packed(self):
-        for seed in range(8):
+        for seed, where in in_turn(range(8)):
             rng, rows, keys, causal, window = self.draw(seed)
             q_offsets, q_total = self.offsets_of(rng, rows)
             k_offsets, k_total = self.offsets_of(rng, keys)
@@ -64,18 +65,17 @@ class RandomRagged(Ragged):
             key_rows, value_rows = rows_of(key), rows_of(value)
             cu = [HostArray.of("i32", (len(offsets),), offsets) for offsets in (q_offsets, k_offsets)]
             most = self.bound(rng, rows)
-            for where in DEVICES:
-                with self.subTest(seed=seed, **where):
-                    output, lse = attn_mlir.varlen(query, key, value, *cu, most, causal=causal, window=window, return_lse=True, **where)
-                    self.check(
-                        output, lse, query, q_offsets,
-                        lambda b, j, head: key_rows(k_offsets[b] + j, head),
-                        lambda b, j, head: value_rows(k_offsets[b] + j, head),
-                        keys, self.sees(causal, window),
-                    )  # fmt: skip
+            with self.subTest(seed=seed, **where):
+                output, lse = attn_mlir.varlen(query, key, value, *cu, most, causal=causal, window=window, return_lse=True, **where)
+                self.check(
+                    output, lse, query, q_offsets,
+                    lambda b, j, head: key_rows(k_offsets[b] + j, head),
+                    lambda b, j, head: value_rows(k_offsets[b] + j, head),
+                    keys, self.sees(causal, window),
+                )  # fmt: skip
 
     def test_paged(self):
-        for seed in range(4):
+        for seed, where in in_turn(range(4)):
             rng, rows, keys, causal, window = self.draw(seed)
             offsets, total = self.offsets_of(rng, rows)
             page = (1, 3, 16, 40)[seed]
@@ -104,10 +104,9 @@ class RandomRagged(Ragged):
                 return get
 
             most = self.bound(rng, rows)
-            for where in DEVICES:
-                with self.subTest(seed=seed, **where):
-                    output, lse = attn_mlir.prefill(query, *pools, entries, lengths, cu, most, causal=causal, window=window, return_lse=True, **where)
-                    self.check(output, lse, query, offsets, row_of(pools[0]), row_of(pools[1]), keys, self.sees(causal, window))
+            with self.subTest(seed=seed, **where):
+                output, lse = attn_mlir.prefill(query, *pools, entries, lengths, cu, most, causal=causal, window=window, return_lse=True, **where)
+                self.check(output, lse, query, offsets, row_of(pools[0]), row_of(pools[1]), keys, self.sees(causal, window))
 
 
 if __name__ == "__main__":

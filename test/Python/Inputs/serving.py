@@ -6,8 +6,8 @@ import numpy as np
 
 import attn_mlir
 from attn_mlir.serving import BatchDecode, BatchPrefill
+from devices import DEVICES, in_turn
 
-DEVICES = ({"target": "cpu"}, {"target": "sm_80", "device": "sim"}, {"target": "sm_90a", "device": "sim"})
 HEADS, KEY_HEADS, DIM, PAGE, PAGES = 4, 2, 32, 6, 14
 INDPTR, INDICES, LAST = [0, 3, 3, 4, 9], [7, 2, 12, 5, 0, 13, 1, 9, 4], [5, 0, 6, 1]
 LENGTHS = [17, 0, 6, 25]
@@ -51,35 +51,33 @@ class Serving(unittest.TestCase):
 
     def test_decode(self):
         keys, values = self.cache[:, 0], self.cache[:, 1]
-        for left in (-1, 4):
+        for left, where in in_turn((4, -1)):
             rows = [expected(self.q[b : b + 1], sequence(keys, b), sequence(values, b), 1, left) for b in range(4)]
             wanted = [np.concatenate(parts) for parts in zip(*rows)]
-            for where in DEVICES:
-                layer = BatchDecode()
-                layer.plan(*INTS, HEADS, KEY_HEADS, DIM, PAGE, window_left=left)
-                output, lse = layer.run(self.q[:4], self.cache, return_lse=True, **where)
-                self.close(output, wanted[0])
-                self.close(lse, wanted[1])
-                # Another layer by the same plan, as two pools.
-                self.close(layer.run(self.q[:4], (keys, values), **where), wanted[0])
+            layer = BatchDecode()
+            layer.plan(*INTS, HEADS, KEY_HEADS, DIM, PAGE, window_left=left)
+            output, lse = layer.run(self.q[:4], self.cache, return_lse=True, **where)
+            self.close(output, wanted[0])
+            self.close(lse, wanted[1])
+            # Another layer by the same plan, as two pools.
+            self.close(layer.run(self.q[:4], (keys, values), **where), wanted[0])
         hnd = BatchDecode("HND")
-        hnd.plan(*INTS, HEADS, KEY_HEADS, DIM, PAGE, window_left=4)
+        hnd.plan(*INTS, HEADS, KEY_HEADS, DIM, PAGE, window_left=left)
         pools = [np.ascontiguousarray(pool.swapaxes(1, 2)) for pool in (keys, values)]
         self.close(hnd.run(self.q[:4], pools, target="cpu"), wanted[0])
 
     def test_prefill(self):
         offsets = [0, 3, 5, 11, 19]
-        for causal, left in ((True, -1), (False, 3)):
+        for (causal, left), where in in_turn(((True, -1), (False, 3))):
             parts = []
             for b, (first, end) in enumerate(zip(offsets, offsets[1:])):
                 parts.append(expected(self.q[first:end], sequence(self.cache[:, 0], b), sequence(self.cache[:, 1], b), end - first, left, causal))
             output, lse = (np.concatenate(part) for part in zip(*parts))
-            for where in DEVICES:
-                layer = BatchPrefill()
-                layer.plan(np.asarray(offsets, np.int32), *INTS, HEADS, KEY_HEADS, DIM, PAGE, causal=causal, window_left=left)
-                got = layer.run(self.q, self.cache, return_lse=True, **where)
-                self.close(got[0], output)
-                self.close(got[1], lse.T)
+            layer = BatchPrefill()
+            layer.plan(np.asarray(offsets, np.int32), *INTS, HEADS, KEY_HEADS, DIM, PAGE, causal=causal, window_left=left)
+            got = layer.run(self.q, self.cache, return_lse=True, **where)
+            self.close(got[0], output)
+            self.close(got[1], lse.T)
 
     def test_batch_invariance(self):
         """A sequence has the bits that it has alone: decoded, by splits of 8 pages or as the compiler likes, and of a prompt."""
