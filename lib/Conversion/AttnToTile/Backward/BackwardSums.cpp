@@ -72,10 +72,13 @@ void RowKernelBuilder::buildDelta() {
   RowUnits units = RowUnits::get(step);
   if (backward.startsFromDelta())
     units.delta = -1;
+  // What a kernel before has made wider is no operand.
+  Value dOutput =
+      values.lookup(attn::getSource(backward.delta.getDOutput()));
   RowValues rows =
       RowValuesBuilder(builder, loc, at, units)
           .build(nest.getTileM(), AttentionDims::get(step).valueDim,
-                 getSource("lse"), getSource("output"), getSource("d_output"),
+                 getSource("lse"), getSource("output"), dOutput,
                  getSource("d_lse"));
   Value zero = createFill(
       builder, loc,

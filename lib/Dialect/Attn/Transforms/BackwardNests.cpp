@@ -74,17 +74,19 @@ void BackwardTiler::createQueryNest() {
     scf::YieldOp::create(builder, loc, step->getResults());
     state.assign(loop.getResults().begin(), loop.getResults().end());
   }
+  // In the order of the results, which passes that unroll a loop of one trip
+  // take for granted (MLIR 22).
   auto outs = forall.getRegionIterArgs();
   insertTile(state[0], outs[0], place, kLoopM, place.h, forall);
   dQuery = forall.getResult(0);
+  if (rowTile.delta) {
+    insertTile(rowTile.delta, outs[1], place, kLoopM, place.h, forall);
+    delta = forall.getResult(1);
+  }
   if (op.getAmaxDs()) {
     insertTile(state[1], outs.back(), place, kLoopM, place.h, forall);
     amaxDs = forall.getResults().back();
   }
-  if (!rowTile.delta)
-    return;
-  insertTile(rowTile.delta, outs[1], place, kLoopM, place.h, forall);
-  delta = forall.getResult(1);
 }
 
 //===----------------------------------------------------------------------===//
