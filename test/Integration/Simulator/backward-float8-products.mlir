@@ -10,14 +10,18 @@
 // RUN: attn-run %s --function changed --device=sim:sm_90a --random 7 --verify | FileCheck %s
 // RUN: attn-run %s --function changed --device=sim:sm_100a --random 8 --verify | FileCheck %s
 // RUN: attn-run %s --function changed --device=sim:sm_89 --random 9 --verify | FileCheck %s
-// RUN: sed -n '/^!b = /,$p' %s > %t.mlir
+// RUN: sed -n '/^!b = /,/^}/p' %s > %t.mlir
 // RUN: not attn-opt %t.mlir --target=sm_80 --strict -o %t 2>&1 | FileCheck %s --check-prefix=STRICT
 // STRICT: error: expected no warning in strict mode, got: the kernels of its gradients have inputs of 'f16', dequantised
 // NONE: warning: the kernels of its gradients have inputs of 'f16', dequantised, in place of 'f8E5M2': {{.*}}target sm_80 has no mma_sync for f8E5M2
+// RUN: attn-run %s --function rows --device=cpu --random 11 --verify | FileCheck %s
+// RUN: attn-run %s --function faster --device=sim:sm_90a --shape B=1,Hq=2,Hkv=1,M=70,N=130 --random 12 --verify | FileCheck %s
 // CHECK: verify: PASS
 
 // RUN: attn-opt %s --attn-select-schedule=target=sm_90a | FileCheck %s --check-prefix=BYTES
 // BYTES-NOT: attn.dequantize
+// BYTES: func.func @faster
+// BYTES-COUNT-4: attn.dequantize
 
 // What has no such products.
 // RUN: attn-run %s --function rows --device=sim:sm_80 --random 10 --verify 2>&1 | FileCheck %s --check-prefixes=NONE,CHECK
@@ -59,4 +63,14 @@ func.func @changed(%q: !q2, %k: !k2, %v: !v2, %do: !d2) -> (tensor<1x2x40x96xf32
 func.func @rows(%q: !b, %k: !b, %v: !b, %o: !w, %lse: !r, %do: !b) -> (!w, !w, !w, !r) {
   %g:4 = attn.attention_backward %q, %k, %v output(%o : !w) lse(%lse : !r) d_output(%do : !b) : !b, !b, !b -> !w, !w, !w amax_ds(!r)
   return %g#0, %g#1, %g#2, %g#3 : !w, !w, !w, !r
+}
+
+// One kernel of 16 bits for all gradients, and what makes its inputs wider.
+!t = tensor<?x?x?x128xf8E4M3FN>
+!u = tensor<?x?x?x128xbf16>
+func.func @faster(%q: !t, %k: !t, %v: !t, %do: !t, %dq: !heads, %dk: !one, %dv: !heads, %ddo: !heads) -> (!u, !u, !u) {
+  %o, %lse = attn.attention %q, %k, %v descale(%dq, %dk, %dv : !heads, !one, !heads) : !t, !t, !t -> !u, !l
+  %g:3 = attn.attention_backward %q, %k, %v output(%o : !u) lse(%lse : !l) d_output(%do : !t)
+      descale(%dq, %dk, %dv, %ddo : !heads, !one, !heads, !heads) : !t, !t, !t -> !u, !u, !u
+  return %g#0, %g#1, %g#2 : !u, !u, !u
 }
