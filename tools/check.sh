@@ -5,8 +5,9 @@
 #
 #   tools/check.sh [--long]
 #
-# --long: the archive, and random searches of 10^5 cases, with a seed of the day, by
-# programs that sanitizers watch (built in build-sanitize): hours.
+# --long: sweeps of tests take all their cases; the archive, and random searches of 10^5
+# cases, with a seed of the day, by programs that sanitizers watch (built in
+# build-sanitize): hours.
 set -u -o pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/scripts/setup.sh"
 cd "$root"
@@ -14,8 +15,8 @@ cd "$root"
 long=
 case ${1-} in
 "") ;;
---long) long=1 ;;
--h | --help) sed -n '2,9s/^# \{0,1\}//p' "$0" && exit ;;
+--long) long=1 && export ATTN_TEST_LONG=1 ;;
+-h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0" && exit ;;
 *) die "unknown option '$1': expected --long" ;;
 esac
 

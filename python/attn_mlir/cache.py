@@ -15,16 +15,19 @@ import functools
 import hashlib
 import os
 import shutil
+import string
 import tempfile
 import threading
 import time
 import warnings
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Callable, Mapping, Optional
+from typing import Callable, Iterable, Iterator, Mapping, Optional
 
 DEFAULT_BYTES = 256 << 20
 DIGEST = "digest"
+#: Folders that entries are spread over, by the first two digits of their keys.
+PARTS = 256
 #: A temporary folder that is older was left by a process that ended.
 STALE_SECONDS = 3600
 
@@ -116,7 +119,8 @@ class Cache:
                     raise  # else another process was first
             finally:
                 shutil.rmtree(temporary, ignore_errors=True)
-            self.prune()
+            if self.may_be_full(entry.parent):
+                self.prune()
         except OSError as error:
             warnings.warn(f"attn_mlir: kernels are not cached in {self.folder}: {error}", stacklevel=3)
 
@@ -145,16 +149,14 @@ class Cache:
             with _making_lock:
                 del _in_the_making[place]
 
+    def may_be_full(self, part: Path) -> bool:
+        """By the entries of one of the parts, which are alike: looking at all of them takes longer than writing one."""
+        return PARTS * sum(size for _, size, _ in sizes_of(part.glob("*"))) > self.max_bytes
+
     def prune(self):
         """Removes what was not used for longest, until the rest is within three quarters of the limit."""
-        entries, total = [], 0
-        for path in self.folder.glob("??/*"):
-            try:
-                size = sum(file.stat().st_size for file in path.iterdir())
-                entries.append((path.stat().st_mtime, size, path))
-            except OSError:
-                continue  # removed meanwhile
-            total += size
+        entries = list(sizes_of(self.folder.glob("??/*")))
+        total = sum(size for _, size, _ in entries)
         for path in self.folder.glob("tmp-*"):
             try:
                 if time.time() - path.stat().st_mtime > STALE_SECONDS:
@@ -179,6 +181,16 @@ class Cache:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
+def sizes_of(entries: Iterable[Path]) -> Iterator[tuple[float, int, Path]]:
+    """When each was used last, its bytes, and itself."""
+    for path in entries:
+        try:
+            size = sum(file.stat().st_size for file in path.iterdir())
+            yield path.stat().st_mtime, size, path
+        except OSError:
+            continue  # removed meanwhile
+
+
 def read_plain(path: Path) -> str:
     """The text of a file that `put` may have written: a pipe, or a link to a device, might not end."""
     if path.is_symlink() or not path.is_file():
@@ -192,10 +204,28 @@ def content_digest(files: Files) -> str:
 
 @functools.lru_cache(maxsize=None)
 def file_digest(path: str, size: int, modified: int) -> str:
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    """Kept beside the entries: of a compiler of 200 MB it takes a quarter of a second in each process."""
+    note = default_folder() / "compilers" / digest_of([path, str(size), str(modified)])
+    try:
+        digest = read_plain(note)
+        if len(digest) == 64 and set(digest) <= set(string.hexdigits):
+            return digest
+    except (OSError, UnicodeError):
+        pass
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    if default_limit() > 0:
+        try:
+            note.parent.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=note.parent)
+            with os.fdopen(handle, "w") as file:
+                file.write(digest)
+            os.replace(temporary, note)
+        except OSError:
+            pass  # `put` says that nothing can be kept
+    return digest
 
 
 def compiler_digest(path: str) -> str:
     """Of the compiler's own bytes: another build gives other keys."""
     status = os.stat(path)
-    return file_digest(path, status.st_size, status.st_mtime_ns)
+    return file_digest(os.path.abspath(path), status.st_size, status.st_mtime_ns)

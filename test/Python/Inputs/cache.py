@@ -1,5 +1,6 @@
 """The cache on disk: many processes at once, damage, the limit on its size."""
 
+import hashlib
 import os
 import shutil
 import signal
@@ -169,6 +170,21 @@ class Disk(unittest.TestCase):
         self.assertIsNotNone(cache.get(digest_of(["0"])))
         self.assertIsNotNone(cache.get(digest_of(["19"])))
         self.assertIsNone(cache.get(digest_of(["1"])))
+
+    def test_digest_of_the_compiler(self):
+        """Kept for the next process; what is damaged, or of another build, is not taken."""
+        compiler = self.folder.parent / "compiler"
+        compiler.write_bytes(b"one")
+        with unittest.mock.patch.dict(os.environ, ATTN_CACHE_DIR=str(self.folder)):
+            digest = attn_mlir.cache.compiler_digest(str(compiler))
+            self.assertEqual(digest, hashlib.sha256(b"one").hexdigest())
+            (note,) = (self.folder / "compilers").iterdir()
+            for kept, expected in [("0" * 64, "0" * 64), ("0" * 63, digest), ("x" * 64, digest), ("", digest)]:
+                note.write_text(kept)
+                attn_mlir.cache.file_digest.cache_clear()  # as a new process begins
+                self.assertEqual(attn_mlir.cache.compiler_digest(str(compiler)), expected)
+            compiler.write_bytes(b"another")
+            self.assertEqual(attn_mlir.cache.compiler_digest(str(compiler)), hashlib.sha256(b"another").hexdigest())
 
     def test_nothing_kept(self):
         Cache(self.folder, max_bytes=0).put(digest_of(["k"]), {"a": "b"})
