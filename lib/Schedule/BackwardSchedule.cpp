@@ -489,8 +489,6 @@ Result<BackwardSelection>
 attn::selectBackwardSchedules(const AttentionProblem &problem,
                               const TargetInfo &target,
                               const BackwardOverrides &given) {
-  if (problem.elementType == ElementType::I8)
-    return Error{"expected floats for a backward, got dtype=i8"};
   if (Status status = problem.verify(); !status)
     return Error{status.error()};
   return getSizeBytes(problem.elementType) == 1

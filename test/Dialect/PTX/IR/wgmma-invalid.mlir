@@ -82,6 +82,15 @@ llvm.func @bytes_transposed(%a: i64, %b: i64) {
 // -----
 
 !acc = !llvm.struct<(f32, f32, f32, f32)>
+llvm.func @two_types(%a: i64, %b: i64) {
+  // expected-error @+1 {{expected a and b of one type, or of 8-bit floats, got 'f8E5M2' and 'f16'}}
+  %d = attn_ptx.wgmma f8E5M2 by f16 a_descriptors(%a) b(%b) : !acc
+  llvm.return
+}
+
+// -----
+
+!acc = !llvm.struct<(f32, f32, f32, f32)>
 llvm.func @integers(%a: i64, %b: i64) {
   // expected-error @+1 {{expected sums in i32 of i8, and in f32 of others, got 'f32' of 'i8'}}
   %d = attn_ptx.wgmma i8 a_descriptors(%a) b(%b) : !acc

@@ -42,3 +42,14 @@ llvm.func @integers(%a0: i64, %a1: i64, %b0: i64, %b1: i64) -> !llvm.struct<(i32
   %r = attn_ptx.wgmma_wait 0, %d : !llvm.struct<(i32, i32, i32, i32)>
   llvm.return %r : !llvm.struct<(i32, i32, i32, i32)>
 }
+
+// CHECK-LABEL: llvm.func @two_floats
+// CHECK: attn_ptx.wgmma f8E5M2 by f8E4M3FN a_descriptors(%{{.*}}) b(%{{.*}}) :
+
+// PTX-LABEL: llvm.func @two_floats
+// PTX: wgmma.mma_async.sync.aligned.m64n8k32.f32.e5m2.e4m3 {$0, $1, $2, $3}, $4, $5, set, 1, 1;
+llvm.func @two_floats(%a: i64, %b: i64) -> !acc {
+  %d = attn_ptx.wgmma f8E5M2 by f8E4M3FN a_descriptors(%a) b(%b) : !acc
+  %r = attn_ptx.wgmma_wait 0, %d : !acc
+  llvm.return %r : !acc
+}

@@ -27,11 +27,11 @@ attn_tile.kernel @quads_of_rows() warps(1) {
 // -----
 
 attn_tile.kernel @two_types() warps(1) {
-  %p = attn_tile.alloc : !attn_tile.shared<16x64xf8E5M2, swizzle = 64>
+  %p = attn_tile.alloc : !attn_tile.shared<16x64xi8, swizzle = 64>
   %v = attn_tile.alloc : !attn_tile.shared<64x32xf8E4M3FN, swizzle = 32>
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x32xf32, quads>
-  // expected-error @below {{expected a and b of one element type, got 'f8E5M2' and 'f8E4M3FN'}}
-  %o = attn_tile.mma %p, %v, %zero : !attn_tile.shared<16x64xf8E5M2, swizzle = 64>, !attn_tile.shared<64x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x32xf32, quads>
+  // expected-error @below {{expected a and b of one element type, or of 8-bit floats, got 'i8' and 'f8E4M3FN'}}
+  %o = attn_tile.mma %p, %v, %zero : !attn_tile.shared<16x64xi8, swizzle = 64>, !attn_tile.shared<64x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x32xf32, quads>
   attn_tile.return
 }
 

@@ -143,7 +143,7 @@ attn_tile.kernel @sum16(%q: !attn_tile.shared<128x64xf16, swizzle = 128>, %k: !a
 
 attn_tile.kernel @elements(%q: !attn_tile.shared<128x64xbf16, swizzle = 128>, %k: !attn_tile.shared<64x64xf16, swizzle = 128>, %m: !attn_tile.mbarrier<1, arrivals = 1>, %g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
-  // expected-error @below {{expected a and b of one element type, got 'bf16' and 'f16'}}
+  // expected-error @below {{expected a and b of one element type, or of 8-bit floats, got 'bf16' and 'f16'}}
   attn_tile.mma_tensor %q, %k transpose_b into %t[%g], %m : !attn_tile.shared<128x64xbf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128> into !attn_tile.tensor<128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
   attn_tile.return
 }
