@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "HeadOps.h"
 #include "Descales.h"
+#include "HeadOps.h"
 #include "MaskChecks.h"
 #include "ModPrograms.h"
 #include "OutputOps.h"

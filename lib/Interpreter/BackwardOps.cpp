@@ -69,9 +69,9 @@ static LogicalResult checkBase(AttentionBackwardOp op,
 
 /// What the operand of that number stands for: itself, or of 8 bits each number
 /// times its descale, as f64.
-static FailureOr<reference::Tensor>
-getDequantized(AttentionBackwardOp op, Environment &environment,
-               unsigned number) {
+static FailureOr<reference::Tensor> getDequantized(AttentionBackwardOp op,
+                                                   Environment &environment,
+                                                   unsigned number) {
   Value operands[] = {op.getQuery(), op.getKey(), op.getValue(),
                       op.getDOutput()};
   reference::Tensor tensor = getOperand(operands[number], environment);
@@ -88,8 +88,8 @@ getDequantized(AttentionBackwardOp op, Environment &environment,
     return failure();
   int64_t size = wide.getDim(kSequence) * wide.getDim(kHeadDim);
   for (int64_t i = 0; i < wide.getNumElements(); ++i)
-    wide.set(i, wide[i] * getDescaleOfHead(descale, wide.getDim(kHead),
-                                           i / size));
+    wide.set(i,
+             wide[i] * getDescaleOfHead(descale, wide.getDim(kHead), i / size));
   return wide;
 }
 

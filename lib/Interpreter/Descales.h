@@ -20,8 +20,8 @@ mlir::LogicalResult checkDescale(mlir::Operation *op,
                                  const reference::Tensor &query,
                                  const reference::Tensor &key);
 
-/// The element of a descale, [1] or [B, Hkv], for head number `head` of a tensor
-/// [B, heads, ...], b * heads + h.
+/// The element of a descale, [1] or [B, Hkv], for head number `head` of a
+/// tensor [B, heads, ...], b * heads + h.
 double getDescaleOfHead(const reference::Tensor &descale, int64_t heads,
                         int64_t head);
 

@@ -74,9 +74,8 @@ private:
     if (!rounds8Bits())
       return scale * roundFactor(gradient);
     double factor = inputs.float8->scoreScale;
-    return static_cast<Real>(quantize(scale * gradient * factor, 1,
-                                      inputs.float8->scores) /
-                             factor);
+    return static_cast<Real>(
+        quantize(scale * gradient * factor, 1, inputs.float8->scores) / factor);
   }
 
   bool rounds8Bits() const {
@@ -295,12 +294,12 @@ unfusedAttentionBackward(const Tensor &query, const Tensor &key,
     return computeBackward<float>(query, key, value, inputs, options,
                                   precision);
   Tensor outputGradient = detail::roundToTf32(inputs.outputGradient);
-  return computeBackward<float>(
-      detail::roundToTf32(query), detail::roundToTf32(key),
-      detail::roundToTf32(value),
-      {inputs.output, inputs.lse, outputGradient, inputs.lseGradient,
-       inputs.float8},
-      options, precision);
+  return computeBackward<float>(detail::roundToTf32(query),
+                                detail::roundToTf32(key),
+                                detail::roundToTf32(value),
+                                {inputs.output, inputs.lse, outputGradient,
+                                 inputs.lseGradient, inputs.float8},
+                                options, precision);
 }
 
 } // namespace reference

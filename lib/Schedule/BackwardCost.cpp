@@ -34,7 +34,8 @@ public:
               const Schedule &schedule, const TargetInfo &target)
       : problem(problem), kernel(kernel), schedule(schedule), target(target),
         family(getFamily(schedule.mma)),
-        inputBytes(getSizeBytes(problem.elementType)), dim(alignUp(problem.headDim, kWarpRows)),
+        inputBytes(getSizeBytes(problem.elementType)),
+        dim(alignUp(problem.headDim, kWarpRows)),
         valueDim(alignUp(problem.valueDim, kWarpRows)) {}
 
   /// Empty if the kernel can run.
@@ -159,17 +160,16 @@ int64_t KernelModel::getRegisters() const {
   int64_t gradients =
       hasTensorMemory() ? 0 : family.countElements(getGradientColumns());
   // What a tile adds to one of the gradients.
-  int64_t apart =
-      schedule.promote && !hasTensorMemory()
-          ? family.countElements(std::min(getGradientColumns(),
-                                          std::max(dim, valueDim)))
-          : 0;
+  int64_t apart = schedule.promote && !hasTensorMemory()
+                      ? family.countElements(std::min(getGradientColumns(),
+                                                      std::max(dim, valueDim)))
+                      : 0;
   // One of P and dS is an operand by then, but in the loads of mma_sync.
   if (hasRoles())
     apart = std::max<int64_t>(apart - scores, 0);
-  return gradients + apart + tiles * scores + std::max<int64_t>(sums - scores, 0) +
-         vectors + operands + kOtherRegisters +
-         (problem.hasDropout ? kDropoutRegisters : 0);
+  return gradients + apart + tiles * scores +
+         std::max<int64_t>(sums - scores, 0) + vectors + operands +
+         kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0);
 }
 
 /// Registers that a thread may have. A producer that transposes takes some.
@@ -253,8 +253,8 @@ std::string KernelModel::findFloat8Obstacle() const {
       getStreamed() % depth != 0)
     return "a backward of 8 bits takes head dims and tiles that are multiples "
            "of " +
-           std::to_string(depth) + ", got D = " +
-           std::to_string(problem.headDim) +
+           std::to_string(depth) +
+           ", got D = " + std::to_string(problem.headDim) +
            ", Dv = " + std::to_string(problem.valueDim) + " and tiles of " +
            std::to_string(getStreamed());
   return "";
@@ -286,8 +286,7 @@ std::string KernelModel::findObstacle() const {
            number(target.sharedMemoryPerCtaBytes);
   if (hasRoles() && maySpill())
     return "it needs about " + number(getRegisters()) +
-           " registers for each thread, of " +
-           number(getLimit()) +
+           " registers for each thread, of " + number(getLimit()) +
            (hasTensorMemory() ? "" : ", and wgmma with spills is serialized");
   return "";
 }
@@ -402,13 +401,12 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
   // What is read as it is, too, is loaded apart to be transposed.
   int64_t transposed =
       getFamily(schedule.mma).transposesValue(problem.elementType) ? 1 : 0;
-  int64_t queryLoads =
-      slices + (kernel == BackwardKernel::KeyGradient ? again : 0) +
-      (hasDKey ? transposed : 0);
-  int64_t outputLoads =
-      hasDKey && hasDValue             ? slices + transposed
-      : kernel == BackwardKernel::ValueGradient ? 1
-                                       : slices;
+  int64_t queryLoads = slices +
+                       (kernel == BackwardKernel::KeyGradient ? again : 0) +
+                       (hasDKey ? transposed : 0);
+  int64_t outputLoads = hasDKey && hasDValue ? slices + transposed
+                        : kernel == BackwardKernel::ValueGradient ? 1
+                                                                  : slices;
   int64_t keyLoads = slices + (keysStay ? 0 : again + transposed);
   Traffic head;
   forEachTile(problem, keysStay, schedule, [&](Span stay, Span streamed) {

@@ -474,10 +474,10 @@ selectFor8Bits(const AttentionProblem &problem, const TargetInfo &target,
                                                             : ElementType::BF16;
   Result<BackwardSelection> wider = selectKernels(wide, target, given);
   std::string obstacle = findObstacle(selection, given);
-  bool isFaster = wider && wider->fallback.empty() && obstacle.empty() &&
-                  wider->getSeconds() +
-                          getDequantizationSeconds(problem, target) <
-                      selection->getSeconds();
+  bool isFaster =
+      wider && wider->fallback.empty() && obstacle.empty() &&
+      wider->getSeconds() + getDequantizationSeconds(problem, target) <
+          selection->getSeconds();
   if (!wider || (obstacle.empty() && !isFaster))
     return obstacle.empty() ? selection : wider;
   wider->isDequantised = true;

@@ -141,8 +141,9 @@ struct AttentionGradients {
 };
 
 /// How unfusedAttentionBackward rounds what a backward of 8-bit products
-/// multiplies by: 2^8 P to the type of V, and scoreScale * dS, dS with the scale
-/// of scores, to that of dO; no further than the largest number of the type.
+/// multiplies by: 2^8 P to the type of V, and scoreScale * dS, dS with the
+/// scale of scores, to that of dO; no further than the largest number of the
+/// type.
 struct Float8Factors {
   ElementType weights, scores;
   double scoreScale = 1;

@@ -110,8 +110,8 @@ struct BackwardOverrides {
   std::string obstacle = {};
 };
 
-/// "pack_gqa, splits": the fields of `given` that mean nothing to the kernels of
-/// the backward. Empty if there are none.
+/// "pack_gqa, splits": the fields of `given` that mean nothing to the kernels
+/// of the backward. Empty if there are none.
 std::string printUnusedFields(const ScheduleOverrides &given,
                               const AttentionProblem &problem);
 

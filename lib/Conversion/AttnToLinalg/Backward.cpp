@@ -331,7 +331,8 @@ Value BackwardEmitter::emitScoreMaxima(Value init, Type resultType) {
   if (init)
     init = expandHeads(init);
   else
-    init = filled(builder, loc, rowSizes(), constantFloat(builder, loc, type, 0));
+    init =
+        filled(builder, loc, rowSizes(), constantFloat(builder, loc, type, 0));
   Value maxima = generic(
       {dInner}, {map(rowLoopsAnd(loopJ)), map(rowLoops())}, init,
       rowLoopsAnd(loopJ), {loopJ},

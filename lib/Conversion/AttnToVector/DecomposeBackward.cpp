@@ -255,8 +255,7 @@ Value BackwardEmitter::emitScoreSum(Value sum) {
 
 /// max(maxima, |scale * dS1| over the keys)
 Value BackwardEmitter::emitScoreMaxima(Value maxima) {
-  Value scale =
-      createSplat(b, scoreType, std::abs(step.getScaleValue()));
+  Value scale = createSplat(b, scoreType, std::abs(step.getScaleValue()));
   return loopOver(dims.queryRows, 1, maxima, [&](Value row, Value part) {
     // NaN is the largest.
     auto larger = [](ImplicitLocOpBuilder &b, Value x, Value y) -> Value {

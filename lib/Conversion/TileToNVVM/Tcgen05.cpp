@@ -221,9 +221,8 @@ private:
     std::string to = "[" + block.use(tile).front() + "]";
     std::string descriptor =
         block
-            .use(index.i32(instructionDescriptor(op.getElementOfA(),
-                                                 type.getElementType(), columns,
-                                                 isMnMajor)))
+            .use(index.i32(instructionDescriptor(
+                op.getElementOfA(), type.getElementType(), columns, isMnMajor)))
             .front();
     SmallVector<std::string> left = block.use(a), right = block.use(b);
     bool isStored = isa<TensorTileType>(op.getA().getType());

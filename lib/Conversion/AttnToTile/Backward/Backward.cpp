@@ -53,7 +53,6 @@ private:
   Value createQueryGradient(Value scoreGradient, Value key);
   Value addProduct(Value sums, Value a, Value b);
   void addMaxima(BackwardStepOp step, Value scoreGradient);
-  void loadFloat8Factors();
   FailureOr<Value> loadFactor(Value tile);
   FailureOr<Value> loadGradientFactor(Value tile, Value whole);
   void onlyInFirstSlice(llvm::function_ref<void()> body);
@@ -290,13 +289,14 @@ LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
     Value tile, whole; ///< the other factor
     Value rounded;     ///< what has the type to which `a` is rounded
   };
-  Product ofValue = {step.getDValue(), step.getDValueResult(),
-                     scores->probabilities, step.getDOutput(), tiles->dOutput,
-                     step.getValue()};
-  Product ofKey = {step.getDKey(), step.getDKeyResult(), scores->gradient,
-                   step.getQuery(), tiles->query, step.getDOutput()};
-  Product ofQuery = {step.getDQuery(), step.getDQueryResult(), scores->gradient,
-                     step.getKey(), tiles->key, step.getDOutput()};
+  Product ofValue = {step.getDValue(),      step.getDValueResult(),
+                     scores->probabilities, step.getDOutput(),
+                     tiles->dOutput,        step.getValue()};
+  Product ofKey = {step.getDKey(),  step.getDKeyResult(), scores->gradient,
+                   step.getQuery(), tiles->query,         step.getDOutput()};
+  Product ofQuery = {step.getDQuery(), step.getDQueryResult(),
+                     scores->gradient, step.getKey(),
+                     tiles->key,       step.getDOutput()};
   auto add = [&](const Product &product) -> LogicalResult {
     if (!product.gradient)
       return success();
@@ -332,8 +332,8 @@ Value BackwardKernelBuilder::addProduct(Value sums, Value a, Value b) {
   Type type = sums.getType();
   bool promotes = getSchedule(attention.schedule).promote;
   Value init = promotes ? createFill(builder, loc, type, 0.0f) : sums;
-  Value product = tile::MmaOp::create(builder, loc, a, b,
-                                      nest.transposesTiles(), init);
+  Value product =
+      tile::MmaOp::create(builder, loc, a, b, nest.transposesTiles(), init);
   if (!promotes)
     return product;
   Fragments fragments(builder, loc);
@@ -353,59 +353,6 @@ void BackwardKernelBuilder::addMaxima(BackwardStepOp step,
   values.map(step.getAmaxResult(),
              tile::RowReduceOp::create(builder, loc, tile::Reduction::maximum,
                                        sizes, values.lookup(step.getAmax())));
-}
-
-/// Of the CTA's batch and key head.
-void BackwardKernelBuilder::loadFloat8Factors() {
-  BackwardStepOp step = nest.steps.front();
-  if (!isFloat8(step.getQuery().getType()))
-    return;
-  Fragments fragments(builder, loc);
-  SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
-  Value head = at[kHead];
-  if (!nest.keysAreRows()) {
-    auto heads = [&](Value tile) -> Value {
-      return tile::DimOp::create(builder, loc, values.lookup(getSource(tile)),
-                                 kHead);
-    };
-    head = arith::MulIOp::create(builder, loc, head, heads(step.getKey()));
-    head = arith::DivUIOp::create(builder, loc, head, heads(step.getQuery()));
-  }
-  auto read = [&](Value tensor) -> Value {
-    if (!tensor)
-      return fragments.constant(1);
-    SmallVector<Value> indices;
-    Type i64 = builder.getI64Type();
-    if (cast<ShapedType>(tensor.getType()).getRank() == 2)
-      for (Value index : {at[kBatch], head})
-        indices.push_back(
-            arith::IndexCastOp::create(builder, loc, i64, index));
-    else
-      indices.push_back(arith::ConstantIntOp::create(builder, loc, 0, 64));
-    return tile::ExtractOp::create(builder, loc, builder.getF32Type(),
-                                   values.lookup(tensor), indices);
-  };
-  auto product = [&](ArrayRef<Value> numbers) {
-    Value result = numbers.front();
-    for (Value number : numbers.drop_front())
-      result = fragments.mul(result, number);
-    return result;
-  };
-  Value query = read(step.getDescaleOf(0)), key = read(step.getDescaleOf(1)),
-        value = read(step.getDescaleOf(2)), scaleDs = read(step.getScaleDs());
-  factors.dOutput = read(step.getDescaleOf(3));
-  Value scale = fragments.constant(step.getScaleValue());
-  Value one = fragments.constant(1);
-  Value ofWeight = fragments.constant(std::exp2(-kFloat8WeightBits));
-  factors.score = product({scale, query, key});
-  factors.exponent =
-      product({factors.score, fragments.constant(llvm::numbers::log2e)});
-  factors.delta = product({scale, scaleDs, ofWeight});
-  factors.gradient = product({factors.delta, value, factors.dOutput});
-  factors.amax = fragments.divide(one, scaleDs);
-  factors.dQuery = product({key, factors.amax});
-  factors.dKey = product({query, factors.amax});
-  factors.dValue = product({factors.dOutput, ofWeight});
 }
 
 /// What a tile of keys adds to dQ, from dS^T: a warp has rows of keys, of which
@@ -499,7 +446,8 @@ void BackwardKernelBuilder::convertStores(scf::InParallelOp op) {
   }
 }
 
-/// What the sums of a gradient are multiplied by; null if they are the gradient.
+/// What the sums of a gradient are multiplied by; null if they are the
+/// gradient.
 Value BackwardKernelBuilder::getFactorOf(Value gradient) {
   if (!factors)
     return Value();
@@ -515,9 +463,8 @@ void BackwardKernelBuilder::storeMaxima(Value maxima, Value destination,
                                         tile::Reduction::maximum, maxima);
   if (factors)
     maxima = Fragments(builder, loc).multiply(maxima, factors.amax);
-  onlyInFirstSlice([&] {
-    tile::StoreOp::create(builder, loc, maxima, destination, at);
-  });
+  onlyInFirstSlice(
+      [&] { tile::StoreOp::create(builder, loc, maxima, destination, at); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -627,7 +574,9 @@ LogicalResult BackwardKernelBuilder::build() {
   for (const HeadSum &sum : backward.headSums)
     values.map(sum.gradient, views[sum.view]);
   mapGrid();
-  loadFloat8Factors();
+  factors = Float8Factors::load(builder, nest.steps.front(),
+                                lookupAll(attention.forall.getInductionVars()),
+                                nest.keysAreRows(), values);
   if (failed(convertBlock(*attention.forall.getBody())))
     return failure();
   tile::ReturnOp::create(builder, loc);

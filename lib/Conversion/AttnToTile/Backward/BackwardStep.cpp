@@ -166,9 +166,9 @@ Value BackwardStepBuilder::addBias(Value score, const Element &element) {
 /// The score before score_mod.
 FailureOr<Value> BackwardStepBuilder::getInner(Value product,
                                                const Element &element) {
-  Value score = arith::MulFOp::create(
-      builder, loc, product,
-      factors ? factors.score : constant(step.getScaleValue()));
+  Value score = arith::MulFOp::create(builder, loc, product,
+                                      factors ? factors.score
+                                              : constant(step.getScaleValue()));
   return addBias(score, element);
 }
 
@@ -241,8 +241,8 @@ FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
                                        constant(kFloat8WeightBits))
                        : fragments.mul(exponent, constant(log2e));
   } else {
-    Value unit = factors ? factors.exponent
-                         : constant(step.getScaleValue() * log2e);
+    Value unit =
+        factors ? factors.exponent : constant(step.getScaleValue() * log2e);
     exponent = fragments.fma(product, unit, fragments.negate(lse));
   }
   Value p = fragments.exp2(exponent);

@@ -13,6 +13,7 @@
 #ifndef LIB_CONVERSION_ATTNTOTILE_BACKWARD_BACKWARDSTEP_H
 #define LIB_CONVERSION_ATTNTOTILE_BACKWARD_BACKWARDSTEP_H
 
+#include "Backward/Float8Factors.h"
 #include "Kernel/ModToMap.h"
 
 namespace attn {
@@ -28,25 +29,6 @@ struct BackwardTiles {
   /// one row. Nothing has the scale yet, which costs an instruction for each
   /// score here, but only one for each element of the gradients.
   bool startsFromDelta = false;
-};
-
-/// The binary logarithm of what weights are multiplied by before they are
-/// rounded to 8 bits (docs/Spec.md, 8-bit inputs).
-inline constexpr double kFloat8WeightBits = 8;
-
-/// What products of 8-bit inputs, and dS, are multiplied by: f32 of the kernel,
-/// of a batch and key head. All null for inputs of more bits.
-struct Float8Factors {
-  /// scale * dq * dk, and the same times log2(e).
-  mlir::Value score, exponent;
-  /// scale * dv * ddo * scale_ds / 2^8, and what delta is multiplied by.
-  mlir::Value gradient, delta;
-  /// What the sums of dQ, dK and dV are multiplied by at their ends, and the
-  /// maxima of |dS|.
-  mlir::Value dQuery, dKey, dValue, amax;
-  mlir::Value dOutput; ///< ddo
-
-  explicit operator bool() const { return static_cast<bool>(score); }
 };
 
 /// What the kernels want to know of a query: the LSE, or inf where there is no

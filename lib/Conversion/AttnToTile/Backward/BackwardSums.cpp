@@ -73,8 +73,7 @@ void RowKernelBuilder::buildDelta() {
   if (backward.startsFromDelta())
     units.delta = -1;
   // What a kernel before has made wider is no operand.
-  Value dOutput =
-      values.lookup(attn::getSource(backward.delta.getDOutput()));
+  Value dOutput = values.lookup(attn::getSource(backward.delta.getDOutput()));
   RowValues rows =
       RowValuesBuilder(builder, loc, at, units)
           .build(nest.getTileM(), AttentionDims::get(step).valueDim,

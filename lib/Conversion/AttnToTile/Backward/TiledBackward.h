@@ -39,11 +39,11 @@ struct BackwardNest {
   /// together are not sliced.
   int64_t getColumns();
   int64_t getTileColumns();
-  /// True if the factors of gradients, tiles of bytes [keys, columns], have to be
-  /// transposed for products.
+  /// True if the factors of gradients, tiles of bytes [keys, columns], have to
+  /// be transposed for products.
   bool transposesTiles();
-  /// The fragment that a gradient is summed in, of the shape of `sums`: products
-    /// with a tile of bytes [keys, columns] come as quads.
+  /// The fragment that a gradient is summed in, of the shape of `sums`:
+  /// products with a tile of bytes [keys, columns] come as quads.
   tile::FragmentType getSumType(tile::FragmentType sums);
   int64_t getSlices() {
     return llvm::divideCeil(getColumns(), getTileColumns());

@@ -91,9 +91,8 @@ public:
 
   /// `fragment` times an f32 of the kernel.
   Value multiply(Value fragment, Value factor) {
-    return map(fragment.getType(), fragment, [&](mlir::ValueRange args) {
-      return mul(args[0], factor);
-    });
+    return map(fragment.getType(), fragment,
+               [&](mlir::ValueRange args) { return mul(args[0], factor); });
   }
 
   /// The maximum or sum of each row, in all lanes that hold it.

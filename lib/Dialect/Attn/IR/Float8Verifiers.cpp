@@ -137,15 +137,13 @@ LogicalResult attn::verifyFloat8(AttentionBackwardOp op) {
   Type element = getElementTypeOrSelf(op.getQuery().getType());
   Type key = getElementTypeOrSelf(op.getKey().getType());
   if (element != key)
-    return op.emitOpError()
-           << "expected keys and values of the type of query, " << element
-           << ", got " << key;
+    return op.emitOpError() << "expected keys and values of the type of query, "
+                            << element << ", got " << key;
   auto gradient = cast<ShapedType>(op.getDOutput().getType());
   // attention_backward_c1 has the types beside others.
   if (isFloat8(element) && !isFloat8(gradient))
     return op.emitOpError() << "expected d_output of 8 bits with inputs of "
-                            << element << ", got "
-                            << gradient.getElementType();
+                            << element << ", got " << gradient.getElementType();
   if (!isFloat8(element)) {
     if (op.getDescales().empty() && !op.getScaleDs())
       return success();
@@ -177,9 +175,8 @@ LogicalResult attn::verifyFloat8(AttentionBackwardOp op) {
        {std::pair<StringRef, Value>{"d_query", op.getDQuery()},
         {"d_key", op.getDKey()},
         {"d_value", op.getDValue()}})
-    if (failed(verifyElementType(op, name,
-                                 cast<ShapedType>(gradient.getType()), wide,
-                                 score)))
+    if (failed(verifyElementType(op, name, cast<ShapedType>(gradient.getType()),
+                                 wide, score)))
       return failure();
   return verifyBackwardDescales(op);
 }

@@ -33,9 +33,9 @@ void BackwardTiler::createDeltaNest() {
   };
   Value output = tile(op.getOutput()), dOutput = tile(op.getDOutput());
   Value dLse = tile(op.getDLse()), lse = tile(op.getLse());
-  Value deltaTile = BackwardDeltaOp::create(builder, loc, lse.getType(), output,
-                                            dOutput, dLse,
-                                            getDOutputDescale(place));
+  Value deltaTile =
+      BackwardDeltaOp::create(builder, loc, lse.getType(), output, dOutput,
+                              dLse, getDOutputDescale(place));
   auto outs = forall.getRegionIterArgs();
   insertTile(deltaTile, outs[0], place, kLoopM, place.h, forall);
   insertTile(createZeroTile(op.getQuery(), tiles.m), outs[1], place, kLoopM,

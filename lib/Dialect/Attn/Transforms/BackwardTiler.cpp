@@ -249,8 +249,8 @@ BackwardTiler::createStep(const RowTile &rowTile, const KeyTile &keyTile,
       rowTile.dOutput, rowTile.lse, rowTile.delta, op.getDescales(),
       op.getScaleDs(), ValueRange{place.b, place.h, place.m, place.n},
       gradients.query, gradients.key, gradients.value, gradients.scores,
-      gradients.amax, /*capture=*/Value(),
-      dropout ? dropout->seed : Value(), dropout ? dropout->offset : Value(),
+      gradients.amax, /*capture=*/Value(), dropout ? dropout->seed : Value(),
+      dropout ? dropout->offset : Value(),
       dropout ? op.getDropoutRateAttr() : FloatAttr(), op.getScaleAttr(),
       op.getNormalizationAttr(), /*read=*/IntegerAttr(), schedule);
   IRMapping mapping;

@@ -40,9 +40,10 @@ buildWeightBackward(OpBuilder &builder, AttentionOp op, Value lse,
       wantsBias ? getPartType(op, bias) : Type(), getTypes(read),
       /*dSink=*/Type(), /*amaxDs=*/Type(), op.getQuery(), op.getKey(), value,
       bias, /*output=*/Value(), /*lse=*/Value(), dOutput, /*dLse=*/Value(),
-      /*descales=*/ValueRange(), /*scaleDs=*/Value(), /*sink=*/Value(), read, op.getDropoutSeed(), op.getDropoutOffset(),
-      op.getDropoutRateAttr(), op.getScaleAttr(),
-      NoneAttr::get(op.getContext()), /*schedule=*/ScheduleAttr(),
+      /*descales=*/ValueRange(), /*scaleDs=*/Value(), /*sink=*/Value(), read,
+      op.getDropoutSeed(), op.getDropoutOffset(), op.getDropoutRateAttr(),
+      op.getScaleAttr(), NoneAttr::get(op.getContext()),
+      /*schedule=*/ScheduleAttr(),
       /*key_schedule=*/ScheduleAttr(), /*value_schedule=*/ScheduleAttr());
   buildWeightMod(op, lse, backward.getScoreMod());
   IRMapping mapping;
@@ -77,7 +78,8 @@ static AttentionBackwardOp buildLseBackward(OpBuilder &builder, AttentionOp op,
       wantsBias ? getPartType(op, bias) : Type(), getTypes(captures),
       sink ? sink.getType() : Type(), /*amaxDs=*/Type(), op.getQuery(),
       op.getKey(), value, bias, zeros, lse, zeros, dLse,
-      /*descales=*/ValueRange(), /*scaleDs=*/Value(), sink, captures, /*dropoutSeed=*/Value(),
+      /*descales=*/ValueRange(), /*scaleDs=*/Value(), sink, captures,
+      /*dropoutSeed=*/Value(),
       /*dropoutOffset=*/Value(), /*dropoutRate=*/FloatAttr(), op.getScaleAttr(),
       op.getNormalizationAttr(), /*schedule=*/ScheduleAttr(),
       /*key_schedule=*/ScheduleAttr(), /*value_schedule=*/ScheduleAttr());

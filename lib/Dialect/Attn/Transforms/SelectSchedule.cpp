@@ -265,9 +265,11 @@ private:
                        << getElementTypeOrSelf(op.getQuery().getType()) << ": "
                        << selection.obstacle;
     else
-      remark::passed(op.getLoc(),
-                     remark::RemarkOpts::name("dequantised").category(kCategory))
-          << "gradients by products of 16 bits, which are predicted to be faster "
+      remark::passed(
+          op.getLoc(),
+          remark::RemarkOpts::name("dequantised").category(kCategory))
+          << "gradients by products of 16 bits, which are predicted to be "
+             "faster "
              "than those of 8: promote=0 or 1 asks for the latter";
     return dequantizeBackward(op, wide);
   }

@@ -53,14 +53,15 @@ AttentionBackwardOp attn::dequantizeBackward(AttentionBackwardOp op,
   Value output = op.getOutput();
   auto outputType = cast<RankedTensorType>(output.getType());
   if (wide.isF32() && !outputType.getElementType().isF32())
-    output = arith::ExtFOp::create(builder, loc, outputType.clone(wide), output);
+    output =
+        arith::ExtFOp::create(builder, loc, outputType.clone(wide), output);
   auto wider = AttentionBackwardOp::create(
       builder, loc, getGradientType(op.getDQuery(), wide),
       getGradientType(op.getDKey(), wide),
       getGradientType(op.getDValue(), wide), /*dBias=*/Type(),
       /*dCaptures=*/TypeRange(),
-      /*dSink=*/Type(),
-      op.getAmaxDs() ? op.getAmaxDs().getType() : Type(), query, key, value,
+      /*dSink=*/Type(), op.getAmaxDs() ? op.getAmaxDs().getType() : Type(),
+      query, key, value,
       /*bias=*/Value(), output, op.getLse(), dOutput, op.getDLse(),
       /*descales=*/ValueRange(), /*scaleDs=*/Value(), /*sink=*/Value(),
       /*captures=*/ValueRange(), /*dropoutSeed=*/Value(),
@@ -73,7 +74,8 @@ AttentionBackwardOp attn::dequantizeBackward(AttentionBackwardOp op,
        llvm::zip_equal(op->getResults(), wider->getResults())) {
     Value narrow = gradient;
     if (gradient.getType() != result.getType())
-      narrow = arith::TruncFOp::create(builder, loc, result.getType(), gradient);
+      narrow =
+          arith::TruncFOp::create(builder, loc, result.getType(), gradient);
     result.replaceAllUsesWith(narrow);
   }
   op.erase();

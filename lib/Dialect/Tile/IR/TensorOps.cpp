@@ -166,9 +166,8 @@ LogicalResult MmaTensorOp::verify() {
     return emitOpError() << "expected a tile of " << sum << ", got " << tile;
   std::pair<int64_t, int64_t> sizes =
       llvm::TypeSwitch<Type, std::pair<int64_t, int64_t>>(getA().getType())
-          .Case<SharedType, TensorTileType>([](auto a) {
-            return std::pair(a.getRows(), a.getCols());
-          });
+          .Case<SharedType, TensorTileType>(
+              [](auto a) { return std::pair(a.getRows(), a.getCols()); });
   auto [rows, depth] = sizes;
   if (!areFactors(getElementOfA(), element))
     return emitOpError() << "expected a and b of one element type, or of 8-bit "

@@ -51,8 +51,8 @@ FailureOr<int64_t> attn::tile::getStages(KernelOp kernel, int64_t given) {
   return stages;
 }
 
-/// Gives each tile that is transposed a load of its own, if it is read as it is,
-/// too.
+/// Gives each tile that is transposed a load of its own, if it is read as it
+/// is, too.
 static void separateTransposed(KernelOp kernel) {
   SmallVector<TransposeBytesOp> ops;
   kernel.walk([&](TransposeBytesOp op) { ops.push_back(op); });
@@ -61,8 +61,7 @@ static void separateTransposed(KernelOp kernel) {
     if (!load || load.getTile().hasOneUse())
       continue;
     OpBuilder builder(load);
-    op.getTileMutable().assign(
-        cast<LoadOp>(builder.clone(*load)).getTile());
+    op.getTileMutable().assign(cast<LoadOp>(builder.clone(*load)).getTile());
   }
 }
 

@@ -15,9 +15,9 @@ namespace attn {
 /// inputs: that of its output, or bf16 beside one of f32.
 mlir::FloatType getDequantizedType(AttentionBackwardOp op);
 
-/// Replaces a backward of 8-bit inputs by one of what they stand for, in `wide`,
-/// which is f32 or as getDequantizedType has it. Nothing is rounded to 8 bits
-/// then, and scale_ds has no meaning. Returns the new op.
+/// Replaces a backward of 8-bit inputs by one of what they stand for, in
+/// `wide`, which is f32 or as getDequantizedType has it. Nothing is rounded to
+/// 8 bits then, and scale_ds has no meaning. Returns the new op.
 AttentionBackwardOp dequantizeBackward(AttentionBackwardOp op,
                                        mlir::FloatType wide);
 
