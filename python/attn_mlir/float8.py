@@ -120,6 +120,47 @@ def factor_of(
     return lambda b, h, j: read(scales, b, h // group, j)
 
 
+class RoundedGradient(NamedTuple):
+    """What a backward that rounds to 8 bits takes and gives beyond another."""
+
+    descale: Optional[Sequence[Any]]  #: of query, key and value
+    arrays: dict[str, Any]  #: those of d_output and dS, in the order of the kernel's arguments
+    fields: tuple  #: of an AttentionProblem
+    own: str  #: the type of gradients, unless another is asked for
+
+
+def rounded_gradient(query: Any, output: Any, d_output: Any, descale: Any, scale_ds: Any, return_amax_ds: bool) -> Optional[RoundedGradient]:
+    """None where d_output has more than 8 bits."""
+    gradient = view_of(d_output, "d_output").dtype
+    if gradient not in FLOAT8:
+        for name, given in (("scale_ds", scale_ds is not None), ("return_amax_ds", return_amax_ds)):
+            if given:
+                raise BindingError(f"expected d_output of {' or '.join(FLOAT8)} with {name}, got {gradient}")
+        return None
+    if (own := view_of(query, "query").dtype) not in FLOAT8:
+        raise BindingError(f"expected query of {' or '.join(FLOAT8)} with d_output of {gradient}, got {own}")
+    if descale is not None and (not isinstance(descale, (tuple, list)) or len(descale) != 4):
+        raise BindingError(f"expected descale to be four arrays, of query, key, value and d_output, with d_output of {gradient}, got {descale!r}")
+    arrays = {} if descale is None else {"d_output_descale": descale[3]}
+    if scale_ds is not None:
+        arrays["scale_ds"] = vector_like(query, float(scale_ds)) if isinstance(scale_ds, Real) else scale_ds
+    wide = view_of(output, "output").dtype
+    if wide not in ("f16", "bf16", "f32"):
+        raise BindingError(f"expected output of f16, bf16 or f32 with inputs of {own}, got {wide}")
+    rank = len(view_of(descale[3], "d_output_descale").shape) if descale is not None else 0
+    fields = ("wide_dtype", wide, "gradient_dtype", gradient, "gradient_descale", rank, "scale_ds", scale_ds is not None, "amax_ds", bool(return_amax_ds))
+    return RoundedGradient(None if descale is None else descale[:3], arrays, fields, "bf16" if wide == "f32" else wide)
+
+
+def check_scales(arrays: Mapping[str, Any], heads: Sequence[int]) -> None:
+    """f32 of [1], or of d_output [B, Hkv], which are `heads`."""
+    for name, array in arrays.items():
+        view = view_of(array, name)
+        shapes = [(1,)] + [tuple(heads)] * (name == "d_output_descale")
+        if view.dtype != "f32" or tuple(view.shape) not in shapes:
+            raise BindingError(f"{name}: expected f32 of {' or '.join(map(str, shapes))}, got {view.dtype} of {tuple(view.shape)}")
+
+
 def wide_field(named: Mapping[str, ArrayView], d_output: Any) -> tuple:
     """The field of an AttentionProblem that says what 8-bit inputs of a backward are made: the type of the query, or of d_output; none without such inputs."""
     query, key = named["query"].dtype, named["key"].dtype

@@ -13,7 +13,7 @@ from .cache import Cache
 from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, TABLE, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_signed, check_sizes, invariance_flag, sides_of
 from .cpu import DirectKernel, has_contiguous_rows, keys_of_tensor
 from .errors import BindingError, DeviceError
-from .float8 import descale_arrays, float8_output, token_scales, wide_field
+from .float8 import check_scales, descale_arrays, float8_output, rounded_gradient, token_scales, wide_field
 from .heads import head_map_arrays, map_types
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks, prepared
@@ -208,6 +208,8 @@ def attention_backward(
     deterministic: bool = False,
     result_dtype: Optional[str] = None,
     descale: Optional[Sequence[Any]] = None,
+    scale_ds: Any = None,
+    return_amax_ds: bool = False,
     head_map: Any = None,
     cache: Optional[Cache] = None,
 ) -> tuple[Any, ...]:
@@ -222,12 +224,22 @@ def attention_backward(
     d_lse). With head_map d_key and d_value of each query head, in the type of the results, are summed in f32 for the heads of key and
     value, in the order of query heads. Of 8-bit inputs with their `descale` the gradients are of what the numbers stand for, descale times what they are, in the
     type of d_output, f16 or bf16, to which kernels in front make them wider.
+
+    With a d_output of 8 bits, too, products are of 8 bits where that is faster, as training in 8 bits has them: `descale` is of query, key, value and d_output, dS is rounded to the type of d_output times
+    `scale_ds` (a number, or f32 [1]), and return_amax_ds adds the largest |dS| of each row, f32 [B, Hq, M], from which the next step's scale_ds follows. The gradients have the type of output, or bf16
+    of one of f32; without bias, dropout, gradients of captures and head_map.
     """
     mask_mod = with_blocks(mask_mod, block_mask)
+    rounded = rounded_gradient(query, output, d_output, descale, scale_ds, return_amax_ds)
+    if rounded:
+        others = {"bias": bias is not None, "dropout": dropout != 0, "capture_gradients": capture_gradients, "head_map": head_map is not None, "normalization": normalization != "softmax"}
+        for name in (name for name, given in others.items() if given):
+            raise BindingError(f"expected no {name} with d_output of 8 bits, got one")
+        descale = rounded.descale
     random = dropout_arrays(query, dropout, seed, offset)
     call = Call(query, key, value, bias, None, {**descale_arrays(descale, query, value), **head_map_arrays(head_map), **random}, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named, FLOAT8 + FLOATS, FLOAT8)
-    wide = wide_field(call.named, d_output)
+    wide = rounded.fields if rounded else wide_field(call.named, d_output)
     text = normalization_text(normalization)
     if text.startswith("sum"):
         raise BindingError(f"expected normalization 'softmax' or 'none' of a backward, got {normalization!r}")
@@ -237,9 +249,12 @@ def attention_backward(
     more = {"output": output, "lse": lse} if text == "softmax" else {}
     more.update({"d_output": d_output, **({"d_lse": d_lse} if d_lse is not None else {})})
     call.check_saved(more)
+    if rounded:
+        check_scales(rounded.arrays, (call.views[1].shape[0], call.views[1].shape[1]))
+        more.update(rounded.arrays)
     fields = (
         "gradient", True, "dropout", float(dropout), "bias_gradient", bias_gradient, "capture_gradients", capture_gradients,
-        "d_lse", d_lse is not None, "normalization", text, *wide, *call.result_field(result_dtype, own=wide[1] if wide else None),
+        "d_lse", d_lse is not None, "normalization", text, *wide, *call.result_field(result_dtype, own=rounded.own if rounded else wide[1] if wide else None),
     )  # fmt: skip
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
     return call.run(tuple(more.values()), fields, target, device, flags, cache, out)

@@ -13,7 +13,7 @@ import struct
 import sys
 from typing import Any, Optional, Sequence
 
-from .arrays import ArrayView
+from .arrays import ArrayView, empty_like
 from .cpu import Call as CpuCall, DirectKernel, Results, library, message, threads_for, work_of
 from .errors import AttnError
 from .runtime.binding import row_major_strides
@@ -83,15 +83,10 @@ class Prepared:
         self.pack = struct.Struct(f"{len(views)}P").pack
         self.work = work_of(kernel, views)
         self.call_run, self.copy = library().attnCpuCallRun, library().attnCpuResultsCopy
-        self.empty: Any
-        if is_torch := type(array) is not getattr(sys.modules.get("numpy"), "ndarray", None):
-            torch = sys.modules["torch"]
-            names, self.empty = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64}, torch.empty
-        else:
-            numpy = sys.modules["numpy"]
-            names, self.empty = {"f16": numpy.float16, "f32": numpy.float32, "f64": numpy.float64}, numpy.empty
+        is_torch = type(array) is not getattr(sys.modules.get("numpy"), "ndarray", None)
+        self.empty: Any = sys.modules["torch" if is_torch else "numpy"].empty
         self.address = address_of_tensor if is_torch else address_of_numpy
-        dtypes = [names.get(dtype, array.dtype) for dtype, _ in kernel.types]
+        dtypes = [empty_like(array, (0,), dtype).dtype for dtype, _ in kernel.types]
         self.results = list(zip(call.shapes, dtypes))
         self.strides = [(ctypes.c_int64 * len(shape))(*row_major_strides(shape)) for shape in call.shapes]
 

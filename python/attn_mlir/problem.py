@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from .errors import BindingError
 from .heads import HEAD_MAPS, select_heads, sum_heads
@@ -61,7 +61,8 @@ class AttentionProblem:
 
     With `gradient` it is the backward: arguments then go on with output and lse, where there is an LSE, and d_output, and with `d_lse` d_lse; results
     are d_query, d_key, d_value, with `bias_gradient` d_bias, with `capture_gradients` those of `learned`. `wide_dtype` is then what inputs of 8 bits are made, and
-    the type of output and d_output.
+    the type of output and d_output. With a `gradient_dtype` of 8 bits d_output has that, nothing is made wider, and the backward rounds to 8 bits: arguments end with the descale of
+    d_output, of rank `gradient_descale`, if there are `descales`, and with `scale_ds` that; with `amax_ds` it is the last result.
     """
 
     dtype: str = "bf16"
@@ -96,6 +97,10 @@ class AttentionProblem:
     d_lse: bool = False
     result_dtype: Optional[str] = None
     wide_dtype: Optional[str] = None
+    gradient_dtype: Optional[str] = None
+    gradient_descale: int = 0
+    scale_ds: bool = False
+    amax_ds: bool = False
     tile_m: Optional[int] = None
     tile_n: Optional[int] = None
     promote: Optional[bool] = None
@@ -134,6 +139,8 @@ class AttentionProblem:
         output, lse = tensor((*rows, self.value_dim), wide), tensor(rows, "f64" if self.dtype == "f64" else "f32")
 
         def result(type: str) -> str:
+            if self.gradient_dtype:
+                return type.replace(f"x{self.dtype}>", f"x{self.result_dtype or ('bf16' if wide == 'f32' else wide)}>")
             return type.replace(f"x{wide}>", f"x{self.result_dtype or wide}>")
 
         arguments = {"query": query, "key": key, "value": value}
@@ -223,7 +230,7 @@ class AttentionProblem:
             names = names.replace("%query", current["query"])
         elif changes:
             names = f"{current['query']}, {current['key']}, %value"
-        if self.wide_dtype:
+        if self.wide_dtype and not self.gradient_dtype:
             lines, wider = dequantize_lines(arguments, self.wide_dtype)
             views += lines
             names = ", ".join(f"%{n}{'_wide' if wider[n] != arguments[n] else ''}" for n in wider)
@@ -233,9 +240,11 @@ class AttentionProblem:
             arguments.update((c.name, c.type) for c in (part.captures if part else ()))
         if self.gradient:
             saved = {"output": output, "lse": lse} if self.normalization == "softmax" else {}
-            saved.update({"d_output": output, **({"d_lse": lse} if self.d_lse else {})})
+            d_output = tensor((*rows, self.value_dim), self.gradient_dtype or wide)
+            saved.update({"d_output": d_output, **({"d_lse": lse} if self.d_lse else {})})
             arguments.update(saved)
             clauses += [f"{operand}(%{operand} : {type})" for operand, type in saved.items()]
+            clauses += self.scale_clauses(arguments, tensor) if self.gradient_dtype else []
         learned = self.learned if self.capture_gradients else ()
         learned_types = ", ".join(c.type for c in learned)
         if learned:
@@ -273,6 +282,9 @@ class AttentionProblem:
         if learned:
             results, types = [*results, *(f"%d_{c.name}" for c in learned)], [*types, *(c.type for c in learned)]
             result_types += f" d_captures({learned_types})"
+        if self.amax_ds:
+            results, types = [*results, "%amax_ds"], [*types, lse]
+            result_types += f" amax_ds({lse})"
         parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
         returned = returned or ", ".join(types)
         last = [*(["%changed" if self.output else "%measured", *results[1:], *["%amax"] * bool(self.measured)] if changed else results), *caches]
@@ -283,6 +295,18 @@ class AttentionProblem:
 {changed}{"".join(sums)}  return {", ".join(last)} : {returned}
 }}
 """
+
+    def scale_clauses(self, arguments: dict[str, str], tensor: Callable[[Sequence[Any], str], str]) -> list[str]:
+        """Of a backward that rounds to 8 bits; adds what only it has to the arguments."""
+        clauses = []
+        if self.descales:
+            arguments["d_output_descale"] = tensor(("B", "Hkv") if self.gradient_descale == 2 else (1,), "f32")
+            names = [f"{name}_descale" for name in ("query", "key", "value", "d_output")]
+            clauses.append(f"descale({', '.join(f'%{n}' for n in names)} : {', '.join(arguments[n] for n in names)})")
+        if self.scale_ds:
+            arguments["scale_ds"] = tensor((1,), "f32")
+            clauses.append(f"scale_ds(%scale_ds : {arguments['scale_ds']})")
+        return clauses
 
     def output_lines(self, whole: str, result: str, rows: str) -> str:
         """The output_mods behind an attention whose output is `whole`: the last gives `result`, that which is measured `rows`, too."""

@@ -8,12 +8,40 @@
 
 #include "Backward/TiledBackward.h"
 #include "Kernel/Fragments.h"
+#include "Kernel/KernelChecks.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Schedule/Family.h"
 
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace attn;
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+bool BackwardNest::transposesTiles() {
+  Type element = getElementTypeOrSelf(steps.front().getQuery().getType());
+  return isFloat8(element) && getFamily(getSchedule(attention.schedule).mma)
+                                  .transposesValue(getFloat8(element));
+}
+
+tile::FragmentType BackwardNest::getSumType(tile::FragmentType sums) {
+  // Of a product in tensor memory each lane reads the columns that it wants.
+  if (getFamily(getSchedule(attention.schedule).mma).facts.tensorColumns > 0)
+    return sums;
+  Type element = getElementTypeOrSelf(steps.front().getQuery().getType());
+  return tile::FragmentType::get(
+      sums.getContext(), sums.getShape(), sums.getElementType(),
+      tile::FragmentType::getProductLayout(element, transposesTiles()));
+}
+
+//===----------------------------------------------------------------------===//
+// Factors
+//===----------------------------------------------------------------------===//
 
 namespace {
 /// Reads what is of a batch and key head.

@@ -14,7 +14,6 @@
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
-#include "attn/Schedule/Family.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -81,8 +80,6 @@ static void addGradients(TiledAttention &attention, TiledBackward &backward) {
                  /*isOutput=*/true);
     if (!nest.keysAreRows())
       addOperand(attention, "d_query", outputs[0], 2, /*isOutput=*/true);
-    if (nest.steps.front().getAmax())
-      addOperand(attention, "amax_ds", outputs.back(), 1, /*isOutput=*/true);
     if (nest.hasDKey())
       addKeyGradient(attention, backward, "d_key", outputs[0],
                      nest.steps.front().getKey());
@@ -144,6 +141,11 @@ static LogicalResult addOperands(TiledBackward &backward) {
     addOperand(attention, "capture" + std::to_string(i), capture, 1);
   addGradients(attention, backward);
   addScoreOperands(attention, backward);
+  // In the order of the results of the op.
+  if (step.getAmax()) {
+    auto outputs = backward.nests.front().attention.forall.getRegionIterArgs();
+    addOperand(attention, "amax_ds", outputs.back(), 1, /*isOutput=*/true);
+  }
   for (BackwardNest &nest : backward.nests)
     nest.attention.operands = attention.operands;
   for (ScoreNest &nest : backward.scoreNests)
@@ -288,22 +290,6 @@ int64_t BackwardNest::getTileColumns() {
                                          : attention.schedule.getTileDv();
   return isSliced && columns > 0 ? std::min(columns, getColumns())
                                  : getColumns();
-}
-
-bool BackwardNest::transposesTiles() {
-  Type element = getElementTypeOrSelf(steps.front().getQuery().getType());
-  return isFloat8(element) && getFamily(getSchedule(attention.schedule).mma)
-                                  .transposesValue(getFloat8(element));
-}
-
-tile::FragmentType BackwardNest::getSumType(tile::FragmentType sums) {
-  // Of a product in tensor memory each lane reads the columns that it wants.
-  if (getFamily(getSchedule(attention.schedule).mma).facts.tensorColumns > 0)
-    return sums;
-  Type element = getElementTypeOrSelf(steps.front().getQuery().getType());
-  return tile::FragmentType::get(
-      sums.getContext(), sums.getShape(), sums.getElementType(),
-      tile::FragmentType::getProductLayout(element, transposesTiles()));
 }
 
 SmallVector<Value> TiledBackward::addOwnViews(tile::KernelOp kernel) {
