@@ -79,7 +79,7 @@ def AttentionBackwardOp : Attn_Op<"attention_backward", [
         output(%o : tensor<?x32x?x64xbf16>) lse(%lse : tensor<?x32x?xf32>)
         d_output(%do8 : tensor<?x32x?x64xf8E5M2>)
         descale(%sq, %sk, %sv, %so : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
-        scale_ds(%s : tensor<1xf32>)
+        scale_ds(%sds : tensor<1xf32>)
         : tensor<?x32x?x64xf8E4M3FN>, tensor<?x8x?x64xf8E4M3FN>, tensor<?x8x?x64xf8E4M3FN>
         -> tensor<?x32x?x64xbf16>, tensor<?x8x?x64xbf16>, tensor<?x8x?x64xbf16>
         amax_ds(tensor<?x32x?xf32>)
