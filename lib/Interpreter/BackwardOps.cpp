@@ -106,19 +106,27 @@ getFloat8Factors(AttentionBackwardOp op, Environment &environment) {
   return factors;
 }
 
+/// What query, key, value and d_output stand for.
+static FailureOr<std::array<reference::Tensor, 4>>
+getFactors(AttentionBackwardOp op, Environment &environment) {
+  std::array<reference::Tensor, 4> factors;
+  for (auto [number, factor] : llvm::enumerate(factors)) {
+    FailureOr<reference::Tensor> dequantized =
+        getDequantized(op, environment, number);
+    if (failed(dequantized))
+      return failure();
+    factor = std::move(*dequantized);
+  }
+  return factors;
+}
+
 LogicalResult attn::evaluateBackward(Operation *op, Environment &environment) {
   auto backward = cast<AttentionBackwardOp>(op);
   auto operand = [&](Value value) { return getOperand(value, environment); };
-  SmallVector<reference::Tensor, 4> factors;
-  for (unsigned number = 0; number < 4; ++number) {
-    FailureOr<reference::Tensor> factor =
-        getDequantized(backward, environment, number);
-    if (failed(factor))
-      return failure();
-    factors.push_back(std::move(*factor));
-  }
-  const reference::Tensor &query = factors[0], &key = factors[1],
-                          &value = factors[2], &dOutput = factors[3];
+  auto factors = getFactors(backward, environment);
+  if (failed(factors))
+    return failure();
+  const auto &[query, key, value, dOutput] = *factors;
   bool hasSoftmax = backward.getNormalization().hasLse();
   reference::Tensor output, lse;
   if (hasSoftmax) {

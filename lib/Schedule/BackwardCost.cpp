@@ -6,6 +6,7 @@
 
 #include "attn/Schedule/BackwardSchedule.h"
 
+#include "BackwardTiles.h"
 #include "Machine.h"
 #include "attn/Schedule/Family.h"
 
@@ -292,56 +293,8 @@ std::string KernelModel::findObstacle() const {
 }
 
 //===----------------------------------------------------------------------===//
-// Tiles that a band leaves
+// Time
 //===----------------------------------------------------------------------===//
-
-namespace {
-/// Positions [begin, end).
-struct Span {
-  int64_t begin, end;
-  int64_t getSize() const { return std::max<int64_t>(end - begin, 0); }
-};
-} // namespace
-
-/// The positions of [0, total) that some position of `stay` sees if it sees
-/// those from itself - left on, up to itself + right; in whole tiles.
-static Span getVisited(Span stay, std::optional<int64_t> left,
-                       std::optional<int64_t> right, int64_t tile,
-                       int64_t total) {
-  Span span{0, total};
-  if (left)
-    span.begin = std::max<int64_t>(stay.begin - *left, 0) / tile * tile;
-  if (right)
-    span.end =
-        std::min(total, alignUp(std::max<int64_t>(stay.end + *right, 0), tile));
-  return span;
-}
-
-/// Calls `visit(staying, streamed)` for each tile that stays of one head.
-template <typename Visit>
-static void forEachTile(const AttentionProblem &problem, bool keysStay,
-                        const Schedule &schedule, Visit visit) {
-  const MaskPattern &mask = problem.mask;
-  int64_t offset = mask.alignment == MaskPattern::Alignment::TopLeft
-                       ? 0
-                       : problem.kvLength - problem.queryLength;
-  auto shift = [](std::optional<int64_t> bound, int64_t by) {
-    return bound ? std::optional(*bound + by) : std::nullopt;
-  };
-  // Seen from keys, left and right are exchanged.
-  std::optional<int64_t> left =
-      shift(keysStay ? mask.right : mask.left, keysStay ? offset : -offset);
-  std::optional<int64_t> right =
-      shift(keysStay ? mask.left : mask.right, keysStay ? -offset : offset);
-  int64_t tile = keysStay ? schedule.tileN : schedule.tileM;
-  int64_t total = keysStay ? problem.kvLength : problem.queryLength;
-  int64_t streamTile = keysStay ? schedule.tileM : schedule.tileN;
-  int64_t streamTotal = keysStay ? problem.queryLength : problem.kvLength;
-  for (int64_t begin = 0; begin < total; begin += tile) {
-    Span stay{begin, std::min(begin + tile, total)};
-    visit(stay, getVisited(stay, left, right, streamTile, streamTotal));
-  }
-}
 
 /// Streamed tiles of all CTAs.
 double KernelModel::countTiles() const {
@@ -352,106 +305,6 @@ double KernelModel::countTiles() const {
   return static_cast<double>(tiles) * problem.batch * problem.queryHeads *
          getSlices();
 }
-
-/// Of an element of the output and of the gradients.
-static int64_t getGradientBytes(const AttentionProblem &problem) {
-  return std::max<int64_t>(getSizeBytes(problem.elementType), kInputBytes);
-}
-
-/// The kernels before and behind a fused one; statistics and sums are of whole
-/// tiles of rows.
-static Traffic getRowTraffic(const AttentionProblem &problem,
-                             BackwardKernel kernel, int64_t tileM) {
-  int64_t rows = problem.queryLength;
-  int64_t whole = alignUp(rows, tileM) * kFloatBytes;
-  int64_t d = problem.headDim, dv = problem.valueDim;
-  Traffic head;
-  if (kernel == BackwardKernel::QueryRounding)
-    head.read(Operand::QuerySums, whole * alignUp(d, kWarpRows))
-        .write(Operand::QueryGradient, rows * d * kInputBytes);
-  else
-    head.read(Operand::Output, rows * dv * kInputBytes)
-        .read(Operand::OutputGradient, rows * dv * kInputBytes)
-        .read(Operand::Lse, rows * kFloatBytes)
-        .write(Operand::Lse, whole)
-        .write(Operand::Delta, whole)
-        .write(Operand::QuerySums, whole * alignUp(d, kWarpRows));
-  return head * (problem.batch * problem.queryHeads);
-}
-
-Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
-                                 BackwardKernel kernel,
-                                 const Schedule &schedule) {
-  if (kernel == BackwardKernel::ClearedSums ||
-      kernel == BackwardKernel::QueryRounding)
-    return getRowTraffic(problem, kernel, schedule.tileM);
-  bool keysStay = kernel != BackwardKernel::QueryGradient;
-  bool isFused = kernel == BackwardKernel::AllGradients;
-  bool hasDKey = kernel == BackwardKernel::KeyValueGradients ||
-                 kernel == BackwardKernel::KeyGradient || isFused;
-  bool hasDValue = kernel == BackwardKernel::KeyValueGradients ||
-                   kernel == BackwardKernel::ValueGradient || isFused;
-  int64_t inputBytes = getSizeBytes(problem.elementType),
-          outputBytes = getGradientBytes(problem);
-  int64_t d = problem.headDim * inputBytes, dv = problem.valueDim * inputBytes;
-  // All slices read the same, but of the factor of their product, of which each
-  // reads its columns once more; of dO for dV those alone.
-  int64_t slices = countGradientSlices(kernel, schedule, problem);
-  int64_t again = slices > 1 ? 1 : 0;
-  // What is read as it is, too, is loaded apart to be transposed.
-  int64_t transposed =
-      getFamily(schedule.mma).transposesValue(problem.elementType) ? 1 : 0;
-  int64_t queryLoads = slices +
-                       (kernel == BackwardKernel::KeyGradient ? again : 0) +
-                       (hasDKey ? transposed : 0);
-  int64_t outputLoads = hasDKey && hasDValue ? slices + transposed
-                        : kernel == BackwardKernel::ValueGradient ? 1
-                                                                  : slices;
-  int64_t keyLoads = slices + (keysStay ? 0 : again + transposed);
-  Traffic head;
-  forEachTile(problem, keysStay, schedule, [&](Span stay, Span streamed) {
-    int64_t rows =
-        keysStay ? streamed.getSize() * problem.getGroupSize() : stay.getSize();
-    int64_t keys = keysStay ? stay.getSize() : streamed.getSize();
-    head.read(Operand::Query, rows * d * queryLoads)
-        .read(Operand::OutputGradient, rows * dv * outputLoads)
-        .read(Operand::Key, keys * d * keyLoads);
-    if (!keysStay || hasDKey)
-      head.read(Operand::Value, keys * dv * slices);
-    if (keysStay) {
-      // Statistics come in whole tiles.
-      int64_t whole = alignUp(streamed.getSize(), schedule.tileM) *
-                      problem.getGroupSize() * kFloatBytes * slices;
-      if (problem.hasSoftmax())
-        head.read(Operand::Lse, whole);
-      if (problem.hasSoftmax() && hasDKey)
-        head.read(Operand::Delta, whole);
-      if (hasDKey)
-        head.write(Operand::KeyGradient, keys * problem.headDim * outputBytes);
-      if (hasDValue)
-        head.write(Operand::ValueGradient,
-                   keys * problem.valueDim * outputBytes);
-      if (isFused)
-        head.write(Operand::QuerySums, whole * problem.headDim);
-      return;
-    }
-    head.write(Operand::QueryGradient, rows * problem.headDim * outputBytes);
-    if (!problem.hasSoftmax())
-      return;
-    // delta reads O, and dO once more.
-    head.read(Operand::Output, rows * problem.valueDim * outputBytes * slices)
-        .read(Operand::OutputGradient, rows * dv * slices);
-    head.read(Operand::Lse, rows * kFloatBytes * slices);
-    head.write(Operand::Lse, schedule.tileM * kFloatBytes);
-    head.write(Operand::Delta, schedule.tileM * kFloatBytes);
-  });
-  return head *
-         (problem.batch * (keysStay ? problem.kvHeads : problem.queryHeads));
-}
-
-//===----------------------------------------------------------------------===//
-// Time
-//===----------------------------------------------------------------------===//
 
 /// Shared memory of one tile: wgmma reads both operands of S and dP, and of the
 /// other products the right one, for each warpgroup; mma_sync the same for each

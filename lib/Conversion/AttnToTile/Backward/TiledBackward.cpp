@@ -89,6 +89,16 @@ static void addGradients(TiledAttention &attention, TiledBackward &backward) {
   }
 }
 
+/// Of inputs of 8 bits.
+static void addScales(TiledAttention &attention, BackwardStepOp step) {
+  constexpr StringRef kDescales[] = {"descale_query", "descale_key",
+                                     "descale_value", "descale_d_output"};
+  for (auto [name, descale] : llvm::zip(kDescales, step.getDescales()))
+    addOperand(attention, name, descale, 1);
+  if (step.getScaleDs())
+    addOperand(attention, "scale_ds", step.getScaleDs(), 1);
+}
+
 static LogicalResult addOperands(TiledBackward &backward) {
   TiledAttention attention;
   BackwardStepOp step = backward.nests.front().steps.front();
@@ -102,12 +112,7 @@ static LogicalResult addOperands(TiledBackward &backward) {
     markMapped(attention, getSlice(tile));
   if (step.getBias())
     addOperand(attention, "bias", getSource(step.getBias()), 1);
-  constexpr StringRef kDescales[] = {"descale_query", "descale_key",
-                                     "descale_value", "descale_d_output"};
-  for (auto [name, descale] : llvm::zip(kDescales, step.getDescales()))
-    addOperand(attention, name, descale, 1);
-  if (step.getScaleDs())
-    addOperand(attention, "scale_ds", step.getScaleDs(), 1);
+  addScales(attention, step);
   if (BackwardDeltaOp delta = backward.delta) {
     addOperand(attention, "output", getSource(delta.getOutput()), 1);
     addOperand(attention, "lse", getSource(step.getLse()), 1);

@@ -274,9 +274,8 @@ private:
     return dequantizeBackward(op, wide);
   }
 
-  /// What cannot be a kernel is reported where kernels are made.
-  LogicalResult chooseBackward(AttentionBackwardOp op, const TargetInfo &info,
-                               const ScheduleOverrides &overrides) {
+  /// What stands beside a backward, or before it, of which no kernel can be.
+  static LogicalResult checkBeside(AttentionBackwardOp op) {
     for (Value operand : op->getOperands())
       if (PagedOp pages = getPages(operand))
         return pages.emitOpError() << "expected no pages in a backward on a "
@@ -287,7 +286,25 @@ private:
                                   "GPU: append in a function of its own";
           return WalkResult::interrupt();
         });
-    if (appends.wasInterrupted())
+    return failure(appends.wasInterrupted());
+  }
+
+  /// Loops over no tiles at all would divide by their number.
+  static LogicalResult checkLengths(AttentionBackwardOp op) {
+    AttentionDims dims = AttentionDims::get(op);
+    if (dims.queryRows != 0 && dims.keyRows != 0)
+      return success();
+    return op.emitOpError()
+           << "expected at least one query and one key on a GPU, got lengths "
+              "of "
+           << dims.queryRows << " and " << dims.keyRows
+           << "; make a length that may be 0 dynamic";
+  }
+
+  /// What cannot be a kernel is reported where kernels are made.
+  LogicalResult chooseBackward(AttentionBackwardOp op, const TargetInfo &info,
+                               const ScheduleOverrides &overrides) {
+    if (failed(checkBeside(op)))
       return failure();
     AttentionProblem problem = getProblem(op);
     bool isByte = isFloat8(op.getQuery().getType());
@@ -300,14 +317,8 @@ private:
                 "leave out of them what it does not";
     if (gradients.unknown || !isSupported)
       return success();
-    // Loops over no tiles at all would divide by their number.
-    AttentionDims dims = AttentionDims::get(op);
-    if (dims.queryRows == 0 || dims.keyRows == 0)
-      return op.emitOpError()
-             << "expected at least one query and one key on a GPU, got lengths "
-                "of "
-             << dims.queryRows << " and " << dims.keyRows
-             << "; make a length that may be 0 dynamic";
+    if (failed(checkLengths(op)))
+      return failure();
     BackwardOverrides given;
     given.query = mergeFields(op.getSchedule(), overrides);
     ScheduleAttr keys = op.getKeyScheduleAttr();

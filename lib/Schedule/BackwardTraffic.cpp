@@ -1,0 +1,124 @@
+//===- BackwardTraffic.cpp - Bytes of the backward's kernels --------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "BackwardTiles.h"
+#include "Machine.h"
+#include "attn/Schedule/Family.h"
+
+#include "attn/Support/MathExtras.h"
+
+using namespace attn;
+using namespace attn::detail;
+
+/// The positions of [0, total) that some position of `stay` sees if it sees
+/// those from itself - left on, up to itself + right; in whole tiles.
+Span attn::detail::getVisited(Span stay, std::optional<int64_t> left,
+                              std::optional<int64_t> right, int64_t tile,
+                              int64_t total) {
+  Span span{0, total};
+  if (left)
+    span.begin = std::max<int64_t>(stay.begin - *left, 0) / tile * tile;
+  if (right)
+    span.end =
+        std::min(total, alignUp(std::max<int64_t>(stay.end + *right, 0), tile));
+  return span;
+}
+
+/// Of an element of the output and of the gradients.
+static int64_t getGradientBytes(const AttentionProblem &problem) {
+  return std::max<int64_t>(getSizeBytes(problem.elementType), kInputBytes);
+}
+
+/// The kernels before and behind a fused one; statistics and sums are of whole
+/// tiles of rows.
+static Traffic getRowTraffic(const AttentionProblem &problem,
+                             BackwardKernel kernel, int64_t tileM) {
+  int64_t rows = problem.queryLength;
+  int64_t whole = alignUp(rows, tileM) * kFloatBytes;
+  int64_t d = problem.headDim, dv = problem.valueDim;
+  Traffic head;
+  if (kernel == BackwardKernel::QueryRounding)
+    head.read(Operand::QuerySums, whole * alignUp(d, kWarpRows))
+        .write(Operand::QueryGradient, rows * d * kInputBytes);
+  else
+    head.read(Operand::Output, rows * dv * kInputBytes)
+        .read(Operand::OutputGradient, rows * dv * kInputBytes)
+        .read(Operand::Lse, rows * kFloatBytes)
+        .write(Operand::Lse, whole)
+        .write(Operand::Delta, whole)
+        .write(Operand::QuerySums, whole * alignUp(d, kWarpRows));
+  return head * (problem.batch * problem.queryHeads);
+}
+
+Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
+                                 BackwardKernel kernel,
+                                 const Schedule &schedule) {
+  if (kernel == BackwardKernel::ClearedSums ||
+      kernel == BackwardKernel::QueryRounding)
+    return getRowTraffic(problem, kernel, schedule.tileM);
+  bool keysStay = kernel != BackwardKernel::QueryGradient;
+  bool isFused = kernel == BackwardKernel::AllGradients;
+  bool hasDKey = kernel == BackwardKernel::KeyValueGradients ||
+                 kernel == BackwardKernel::KeyGradient || isFused;
+  bool hasDValue = kernel == BackwardKernel::KeyValueGradients ||
+                   kernel == BackwardKernel::ValueGradient || isFused;
+  int64_t inputBytes = getSizeBytes(problem.elementType),
+          outputBytes = getGradientBytes(problem);
+  int64_t d = problem.headDim * inputBytes, dv = problem.valueDim * inputBytes;
+  // All slices read the same, but of the factor of their product, of which each
+  // reads its columns once more; of dO for dV those alone.
+  int64_t slices = countGradientSlices(kernel, schedule, problem);
+  int64_t again = slices > 1 ? 1 : 0;
+  // What is read as it is, too, is loaded apart to be transposed.
+  int64_t transposed =
+      getFamily(schedule.mma).transposesValue(problem.elementType) ? 1 : 0;
+  int64_t queryLoads = slices +
+                       (kernel == BackwardKernel::KeyGradient ? again : 0) +
+                       (hasDKey ? transposed : 0);
+  int64_t outputLoads = hasDKey && hasDValue ? slices + transposed
+                        : kernel == BackwardKernel::ValueGradient ? 1
+                                                                  : slices;
+  int64_t keyLoads = slices + (keysStay ? 0 : again + transposed);
+  Traffic head;
+  forEachTile(problem, keysStay, schedule, [&](Span stay, Span streamed) {
+    int64_t rows =
+        keysStay ? streamed.getSize() * problem.getGroupSize() : stay.getSize();
+    int64_t keys = keysStay ? stay.getSize() : streamed.getSize();
+    head.read(Operand::Query, rows * d * queryLoads)
+        .read(Operand::OutputGradient, rows * dv * outputLoads)
+        .read(Operand::Key, keys * d * keyLoads);
+    if (!keysStay || hasDKey)
+      head.read(Operand::Value, keys * dv * slices);
+    if (keysStay) {
+      // Statistics come in whole tiles.
+      int64_t whole = alignUp(streamed.getSize(), schedule.tileM) *
+                      problem.getGroupSize() * kFloatBytes * slices;
+      if (problem.hasSoftmax())
+        head.read(Operand::Lse, whole);
+      if (problem.hasSoftmax() && hasDKey)
+        head.read(Operand::Delta, whole);
+      if (hasDKey)
+        head.write(Operand::KeyGradient, keys * problem.headDim * outputBytes);
+      if (hasDValue)
+        head.write(Operand::ValueGradient,
+                   keys * problem.valueDim * outputBytes);
+      if (isFused)
+        head.write(Operand::QuerySums, whole * problem.headDim);
+      return;
+    }
+    head.write(Operand::QueryGradient, rows * problem.headDim * outputBytes);
+    if (!problem.hasSoftmax())
+      return;
+    // delta reads O, and dO once more.
+    head.read(Operand::Output, rows * problem.valueDim * outputBytes * slices)
+        .read(Operand::OutputGradient, rows * dv * slices);
+    head.read(Operand::Lse, rows * kFloatBytes * slices);
+    head.write(Operand::Lse, schedule.tileM * kFloatBytes);
+    head.write(Operand::Delta, schedule.tileM * kFloatBytes);
+  });
+  return head *
+         (problem.batch * (keysStay ? problem.kvHeads : problem.queryHeads));
+}
