@@ -15,6 +15,8 @@ def write_float8_gradients(rng, folder):
     sizes = draw_sizes(rng)
     # Of a key or two gradients are next to zero, and of a row a few roundings decide.
     sizes["M"], sizes["N"] = max(sizes["M"], 3), rng.choice([16, 33, 64, 100, 190, 257, 700])
+    if rng.random() < 0.15:
+        sizes["D"], sizes["Dv"] = rng.choice([(192, 128), (256, 256)])
     element, gradient = (rng.choice(["f8E4M3FN", "f8E4M3FN", "f8E5M2"]) for _ in range(2))
     rows = Rows(rng, sizes, element, rng.random() < 0.4)
     query, value = ("B", "Hq", "M", "D"), ("B", "Hq", "M", "Dv")

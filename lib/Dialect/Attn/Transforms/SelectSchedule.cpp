@@ -228,7 +228,8 @@ private:
   LogicalResult checkOtherGradients(AttentionBackwardOp op,
                                     BackwardOverrides &given) {
     given.deterministic = deterministic;
-    if (findScoreGradients(op).gradients.empty() && !op.getDSink())
+    if (findScoreGradients(op).gradients.empty() && !op.getDSink() &&
+        !op.getAmaxDs())
       return success();
     Schedule query, keys;
     given.query.apply(query);
@@ -236,7 +237,7 @@ private:
     if (query.kind != ScheduleKind::LargeCache || keys.fused)
       return op.emitOpError()
              << "expected a large-cache schedule, not fused, beside gradients "
-                "of a bias, captures or a sink, got "
+                "of a bias, captures or a sink, or amax_ds, got "
              << (keys.fused ? keys : query).print();
     (void)given.query.set("kind", "large_cache");
     given.deterministic = true;
@@ -339,8 +340,6 @@ private:
       return failure();
     if (!given.query.has("kind") && (!isOneBand(op) || selectsHeads(op)))
       (void)given.query.set("kind", "large_cache");
-    if (op.getAmaxDs())
-      given.deterministic = true;
     if (selectsHeads(op))
       given.obstacle = "a map selects the heads of keys";
     Result<BackwardSelection> selection =

@@ -64,3 +64,19 @@ func.func @maxima(%q: !q, %k: !q, %v: !q, %o: !q, %lse: !l, %do: !q) -> (!q, !l)
   %g:4 = attn.attention_backward %q, %k, %v output(%o : !q) lse(%lse : !l) d_output(%do : !q) : !q, !q, !q -> !q, !q, !q amax_ds(!l)
   return %g#0, %g#3 : !q, !l
 }
+
+// -----
+
+// Nor are the kernels of a small cache, which these sizes have otherwise, those of rows.
+!q = tensor<2x32x4096x192xbf16>
+!v = tensor<2x32x4096x128xbf16>
+!l = tensor<2x32x4096xf32>
+
+// NATIVE-LABEL: func @small
+// NATIVE: attn.attention_backward {{.*}}kind = "small_cache"
+// NATIVE: attn.attention_backward {{.*}}schedule = #attn.schedule<kind = "large_cache"{{.*}}amax_ds
+func.func @small(%q: !q, %k: !q, %v: !v, %o: !v, %lse: !l, %do: !v) -> (!q, !q, !l) {
+  %f:3 = attn.attention_backward %q, %k, %v output(%o : !v) lse(%lse : !l) d_output(%do : !v) mask_mod causal(top_left) : !q, !q, !v -> !q, !q, !v
+  %g:4 = attn.attention_backward %q, %k, %v output(%o : !v) lse(%lse : !l) d_output(%do : !v) mask_mod causal(top_left) : !q, !q, !v -> !q, !q, !v amax_ds(!l)
+  return %f#0, %g#0, %g#3 : !q, !q, !l
+}
