@@ -6,8 +6,8 @@
 // RUN: sed s/TYPE/bf16/g %s > %t.bf16.mlir
 // RUN: attn-run %t.f32.mlir --function grouped --shape M=17,N=65 --random 1 --verify
 // RUN: %if long %{ attn-run %t.f16.mlir --function grouped --shape M=64,N=3 --random 2 --verify %}
-// RUN: attn-run %t.bf16.mlir --function grouped --shape M=130,N=130 --random 3 --verify
-// RUN: attn-run %t.f32.mlir --function dynamic --shape B=1,Hq=6,Hkv=1,M=3,N=64 --random 4 --verify
+// RUN: %if long %{ attn-run %t.bf16.mlir --function grouped --shape M=130,N=130 --random 3 --verify %}
+// RUN: %if long %{ attn-run %t.f32.mlir --function dynamic --shape B=1,Hq=6,Hkv=1,M=3,N=64 --random 4 --verify %}
 // RUN: attn-run %t.f16.mlir --function dynamic --shape B=2,Hq=6,Hkv=3,M=65,N=17 --random 5 --verify
 // RUN: attn-run %t.bf16.mlir --function dynamic --shape B=3,Hq=2,Hkv=2,M=1,N=130 --random 6 --verify
 // RUN: attn-run %t.f32.mlir --function dynamic --shape B=0,Hq=4,Hkv=2,M=5,N=7 --random 7 --verify

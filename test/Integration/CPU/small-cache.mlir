@@ -7,7 +7,7 @@
 // RUN: sed s/TYPE/bf16/g %s > %t.bf16.mlir
 // RUN: attn-run %t.f32.mlir --function causal --shape M=65,N=130 --random 1 --verify
 // RUN: %if long %{ attn-run %t.f16.mlir --function causal --shape M=130,N=17 --random 2 --verify %}
-// RUN: attn-run %t.bf16.mlir --function causal --shape M=1,N=1 --random 3 --verify
+// RUN: %if long %{ attn-run %t.bf16.mlir --function causal --shape M=1,N=1 --random 3 --verify %}
 // RUN: attn-run %t.f16.mlir --function window --shape M=70,N=90 --random 4 --verify
 // RUN: attn-run %t.f32.mlir --function mods --random 5 --verify
 

@@ -1,8 +1,7 @@
 """Assembles the kernels of one head dimension with ptxas for every target that runs them.
 
 usage: assemble.py PTXAS D DV SPILLS: f16 and bf16, full and causal, for sm_80, and the last of them for all others, in a long
-run; few of them otherwise. Fails
-where ptxas does, and where a kernel spills more than SPILLS bytes. Prints the registers of each.
+run; few of them for sm_80 and one other otherwise. Fails where ptxas does, and where a kernel spills more than SPILLS bytes. Prints the registers of each.
 """
 
 import itertools
@@ -13,7 +12,7 @@ import tempfile
 
 from sweep import LONG, few
 
-TARGETS = ["sm_80", "sm_86", "sm_89", "sm_90", "sm_120"] if LONG else ["sm_80", "sm_90", "sm_120"]
+TARGETS = ["sm_80", "sm_86", "sm_89", "sm_90", "sm_120"]
 MODULE = """func.func @attention(%q: {q}, %k: {q}, %v: {v}) -> ({v}, tensor<?x?x?xf32>) {{
   %o, %lse = attn.attention %q, %k, %v {mask} : {q}, {q}, {v} -> {v}, tensor<?x?x?xf32>
   return %o, %lse : {v}, tensor<?x?x?xf32>
@@ -35,13 +34,15 @@ def assemble(ptxas, ptx, target, folder):
 def main():
     ptxas, d, dv, allowed = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
     with tempfile.TemporaryDirectory() as folder:
-        for dtype, mask in few(itertools.product(["f16", "bf16"], ["", "mask_mod causal(bottom_right)"])):
+        cases = few(itertools.product(["f16", "bf16"], ["", "mask_mod causal(bottom_right)"]))
+        targets = TARGETS if LONG else ["sm_80", "sm_90" if int(d) % 128 else "sm_120"]
+        for dtype, mask in cases if LONG or int(d) <= 128 else cases[-1:]:
             q, v = f"tensor<?x?x?x{d}x{dtype}>", f"tensor<?x?x?x{dv}x{dtype}>"
             with open(f"{folder}/k.mlir", "w") as f:
                 f.write(MODULE.format(q=q, v=v, mask=mask))
             subprocess.run(["attn-opt", f"{folder}/k.mlir", "--target=sm_80", "--emit=ptx", "-o", f"{folder}/k"], check=True)
             is_last = dtype == "bf16" and mask
-            for target in TARGETS if is_last else TARGETS[:1]:
+            for target in targets if is_last else targets[:1]:
                 registers, spills = assemble(ptxas, f"{folder}/k.ptx", target, folder)
                 print(f"{target} {dtype} ({d}, {dv}) {mask or 'full'}: {registers} registers, {spills} bytes spilled")
                 if spills > allowed:

@@ -1,6 +1,7 @@
 """Static budgets of the sm_90a kernels: registers, spills, wgmma serialisation, and the instructions of the main loop.
 
-usage: hopper.py PTXAS D DV TILE_N BUDGET: both types; full, causal and window. Fails if ptxas spills, serialises wgmma
+usage: hopper.py PTXAS D DV TILE_N BUDGET: both types; full, causal and window, some of them for
+each head dimension in a run that is not long. Fails if ptxas spills, serialises wgmma
 (C75xx), or waits for the product with V before the exponentials of the next tile; if an opcode is there more often than
 the algorithm needs it; or if the unmasked loop has more than BUDGET instructions, those left out that only
 large scores need (masks of -1e9, say).
@@ -81,10 +82,11 @@ def check_loop(name, loop, d, dv, n):
 
 def main():
     ptxas, (d, dv, n, budget) = sys.argv[1], map(int, sys.argv[2:6])
-    from sweep import few  # which scripts that import this need not find
+    from sweep import LONG, few  # which scripts that import this need not find
 
     with tempfile.TemporaryDirectory() as folder:
-        for dtype, case in few([("f16", "full")] + [("bf16", case) for case in CASES]):
+        cases = few([("f16", "full")] + [("bf16", case) for case in CASES])
+        for dtype, case in cases if LONG else cases[(d + dv) // 64 % 2 :: 2]:
             name = f"{dtype} ({d}, {dv}) {case}"
             sizes, mask, count = CASES[case]
             sizes = sizes.format(length=64 * n)

@@ -2,7 +2,7 @@
 // the projection left them. Slots of -1, positions as data, a cache of 8 bits whose rows are rounded twice, as the ops say.
 // RUN: attn-opt %s --attn-outline=target=sm_90a | FileCheck %s --check-prefix=OUTLINE
 // RUN: attn-run %s --function=decode --shape B=3,T=4,P=13 --random=1 --verify | FileCheck %s
-// RUN: attn-run %s --function=decode --shape B=3,T=4,P=13 --random=2 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=decode --shape B=3,T=4,P=13 --random=2 --device=sim:sm_80 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=decode --shape B=3,T=4,P=13 --random=3 --device=sim:sm_90a --verify --device-asserts --schedules=3 | FileCheck %s
 // RUN: attn-run %s --function=normed --shape B=2,N=24 --random=4 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function=normed --shape B=2,N=24 --random=5 --device=sim:sm_90a --verify | FileCheck %s

@@ -5,13 +5,13 @@
 // RUN: attn-run %s --function append --shape 'Pnew=5,tokens=13; Pnew=1,tokens=0' --random 2 --device=sim:sm_89 --verify | FileCheck %s
 // RUN: attn-run %s --function rows --shape Pnew=3,tokens=7 --random 3 --verify | FileCheck %s
 // RUN: attn-run %s --function rows --shape Pnew=3,tokens=7 --random 4 --device=sim:sm_90a --verify | FileCheck %s
-// RUN: attn-run %s --function decode --shape B=2,M=2,Bnew=2,Mnew=2,P=7,T=3 --random 5 --verify | FileCheck %s
-// RUN: attn-run %s --function decode --shape B=2,M=2,Bnew=2,Mnew=2,P=7,T=3 --random 6 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function decode --shape B=2,M=2,Bnew=2,Mnew=2,P=7,T=3 --random 5 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function decode --shape B=2,M=2,Bnew=2,Mnew=2,P=7,T=3 --random 6 --device=sim:sm_80 --verify | FileCheck %s %}
 // RUN: attn-run %s --function decode --shape B=3,M=70,Bnew=3,Mnew=1,P=31,T=9 --random 7 --device=sim:sm_90a --verify | FileCheck %s
 // RUN: attn-run %s --function decode --shape B=2,M=1,Bnew=2,Mnew=3,P=17,T=8 --random 8 --device=sim:sm_100a --verify | FileCheck %s
 // RUN: attn-run %s --function turned --shape B=2,M=2,Bnew=2,Mnew=2,P=7,T=3 --random 9 --verify | FileCheck %s
 // RUN: attn-run %s --function turned --shape B=2,M=2,Bnew=2,Mnew=2,P=7,T=3 --random 10 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %s --function turned --shape B=3,M=70,Bnew=3,Mnew=1,P=31,T=9 --random 11 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function turned --shape B=3,M=70,Bnew=3,Mnew=1,P=31,T=9 --random 11 --device=sim:sm_90a --verify | FileCheck %s %}
 // CHECK: verify: PASS
 // CHECK-NOT: FAIL
 

@@ -2,9 +2,9 @@
 // nobody has, and compares the caches bit for bit with what they must hold.
 // RUN: attn-run %s --function=decode --shape B=4,T=10,P=41,tokens=9 --random=1 --verify | FileCheck %s
 // RUN: attn-run %s --function=decode --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_80 --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --function=decode --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_90a --random=3 --verify --schedules=3 | FileCheck %s
-// RUN: attn-run %s --function=decode --shape B=4,T=10,P=41,tokens=0 --device=sim:sm_80 --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --function=cast --shape B=3,N=50,Bnew=4,Mnew=2 --random=4 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=decode --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_90a --random=3 --verify --schedules=3 | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=decode --shape B=4,T=10,P=41,tokens=0 --device=sim:sm_80 --random=2 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=cast --shape B=3,N=50,Bnew=4,Mnew=2 --random=4 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=cast --shape B=3,N=50,Bnew=4,Mnew=2 --device=sim:sm_80 --random=5 --verify | FileCheck %s
 // RUN: attn-run %s --function=cast --shape B=3,N=50,Bnew=4,Mnew=2 --device=sim:sm_90a --random=6 --verify | FileCheck %s
 // RUN: attn-run %s --function=whole --device=sim:sm_90a --random=7 --verify 2>/dev/null | FileCheck %s
@@ -12,9 +12,9 @@
 // RUN: attn-run %s --function=alone --shape tokens=9,Pnew=3 --device=sim:sm_80 --random=9 --verify --device-asserts | FileCheck %s
 // RUN: attn-run %s --function=bytes --shape B=4,T=10,P=41,tokens=9 --random=11 --verify | FileCheck %s
 // RUN: attn-run %s --function=bytes --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_80 --random=12 --verify | FileCheck %s
-// RUN: attn-run %s --function=bytes --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_90a --random=13 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=bytes --shape B=4,T=10,P=41,tokens=9 --device=sim:sm_90a --random=13 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=branch --random=10 --verify | FileCheck %s
-// RUN: attn-run %s --function=twice --random=14 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=twice --random=14 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=twice --device=sim:sm_80 --random=15 --verify | FileCheck %s
 // RUN: attn-run %s --function=twice --device=sim:sm_90a --random=16 --verify 2>/dev/null | FileCheck %s
 // CHECK: verify: PASS

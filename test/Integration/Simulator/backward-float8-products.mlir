@@ -3,13 +3,13 @@
 
 // RUN: attn-run %s --function causal --device=sim:sm_89 --shape B=2,Hq=4,Hkv=2,M=70,N=90 --random 1 --verify | FileCheck %s
 // RUN: attn-run %s --function causal --device=sim:sm_120 --shape B=1,Hq=2,Hkv=2,M=64,N=33 --random 2 --verify | FileCheck %s
-// RUN: attn-run %s --function causal --device=sim:sm_90a --shape B=2,Hq=4,Hkv=2,M=70,N=90 --random 3 --verify | FileCheck %s
-// RUN: attn-run %s --function causal --device=sim:sm_90a --shape B=1,Hq=2,Hkv=1,M=1,N=200 --random 4 --verify | FileCheck %s
-// RUN: attn-run %s --function causal --device=sim:sm_100a --shape B=1,Hq=4,Hkv=1,M=130,N=129 --random 5 --verify | FileCheck %s
-// RUN: attn-run %s --function causal --device=cpu --shape B=2,Hq=4,Hkv=2,M=70,N=90 --random 6 --verify | FileCheck %s
-// RUN: attn-run %s --function changed --device=sim:sm_90a --random 7 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function causal --device=sim:sm_90a --shape B=2,Hq=4,Hkv=2,M=70,N=90 --random 3 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function causal --device=sim:sm_90a --shape B=1,Hq=2,Hkv=1,M=1,N=200 --random 4 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function causal --device=sim:sm_100a --shape B=1,Hq=4,Hkv=1,M=130,N=129 --random 5 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function causal --device=cpu --shape B=2,Hq=4,Hkv=2,M=70,N=90 --random 6 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function changed --device=sim:sm_90a --random 7 --verify | FileCheck %s %}
 // RUN: attn-run %s --function changed --device=sim:sm_100a --random 8 --verify | FileCheck %s
-// RUN: attn-run %s --function changed --device=sim:sm_89 --random 9 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function changed --device=sim:sm_89 --random 9 --verify | FileCheck %s %}
 // RUN: sed -n '/^!b = /,/^}/p' %s > %t.mlir
 // RUN: not attn-opt %t.mlir --target=sm_80 --strict -o %t 2>&1 | FileCheck %s --check-prefix=STRICT
 // STRICT: error: expected no warning in strict mode, got: the kernels of its gradients have inputs of 'f16', dequantised

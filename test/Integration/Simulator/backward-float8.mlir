@@ -5,15 +5,15 @@
 // RUN: attn-opt %s --attn-grad="recompute=true" -o %t.mlir
 // RUN: attn-run %t.mlir --function all_grad --device=sim:sm_89 --shape B=2,Hq=4,Hkv=2,M=70,N=90 --random 1 --verify | FileCheck %s
 // RUN: attn-run %t.mlir --function all_grad --device=sim:sm_90a --shape B=1,Hq=4,Hkv=4,M=130,N=129 --random 2 --verify | FileCheck %s
-// RUN: attn-run %t.mlir --function all_grad --device=sim:sm_100a --shape B=1,Hq=2,Hkv=1,M=33,N=64 --random 3 --verify | FileCheck %s
-// RUN: attn-run %t.mlir --function all_grad --device=cpu --shape B=2,Hq=4,Hkv=2,M=70,N=90 --random 4 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.mlir --function all_grad --device=sim:sm_100a --shape B=1,Hq=2,Hkv=1,M=33,N=64 --random 3 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %t.mlir --function all_grad --device=cpu --shape B=2,Hq=4,Hkv=2,M=70,N=90 --random 4 --verify | FileCheck %s %}
 // RUN: attn-run %t.mlir --function cache_grad --device=sim:sm_80 --shape M=40,N=100 --random 5 --verify | FileCheck %s
-// RUN: attn-run %t.mlir --function cache_grad --device=sim:sm_90a --shape M=65,N=64 --random 6 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.mlir --function cache_grad --device=sim:sm_90a --shape M=65,N=64 --random 6 --verify | FileCheck %s %}
 // RUN: attn-run %t.mlir --function one_tensor_grad --device=sim:sm_80 --random 7 --verify | FileCheck %s
 // RUN: attn-run %t.mlir --function output_grad --device=sim:sm_89 --random 8 --verify | FileCheck %s
 // RUN: attn-run %s --function rows --device=sim:sm_80 --shape B=2,M=50,N=60 --random 9 --verify | FileCheck %s
-// RUN: attn-run %s --function rows --device=sim:sm_90a --shape B=1,M=64,N=130 --random 10 --verify | FileCheck %s
-// RUN: attn-run %s --function rows --device=cpu --shape B=2,M=50,N=60 --random 11 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function rows --device=sim:sm_90a --shape B=1,M=64,N=130 --random 10 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function rows --device=cpu --shape B=2,M=50,N=60 --random 11 --verify | FileCheck %s %}
 // CHECK: verify: PASS
 
 !q = tensor<?x?x?x64xf8E4M3FN>

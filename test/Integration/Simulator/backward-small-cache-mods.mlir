@@ -11,7 +11,7 @@
 // RUN: %if long %{ attn-run %t.32.mlir --function gaps_grad --device=sim:sm_80 --shape M=150,N=140 --random 3 --verify %}
 // RUN: attn-run %t.48.mlir --function gaps_grad --device=sim:sm_90a --shape M=130,N=101 --random 4 --verify
 // RUN: attn-run %t.32.mlir --function heads_grad --device=sim:sm_80 --shape M=70,N=91 --random 5 --verify
-// RUN: attn-run %t.48.mlir --function heads_grad --device=sim:sm_90a --shape M=145,N=61 --random 6 --verify
+// RUN: %if long %{ attn-run %t.48.mlir --function heads_grad --device=sim:sm_90a --shape M=145,N=61 --random 6 --verify %}
 
 // RUN: sed "s/TYPE/f16/g; s/DIM/64/g" %S/dropout-backward.mlir | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.dropout.mlir
 // RUN: %python %S/add_schedule.py 'kind = "small_cache", tile_m = 32, tile_n = 32, tile_d = 32, tile_dv = 32, warps = 2, chunk_rows = 64' < %t.dropout.mlir > %t.random.mlir

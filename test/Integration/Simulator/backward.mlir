@@ -8,7 +8,7 @@
 // RUN: attn-run %t.f16.mlir --function causal_grad --device=sim:sm_80 --shape M=130,N=130 --random 1 --verify --schedules %if long %{10%} %else %{3%}
 // RUN: %if long %{ attn-run %t.bf16.mlir --function causal_grad --device=sim:sm_80 --shape M=65,N=63 --random 2 --verify %}
 // RUN: attn-run %t.f16.mlir --function bottom_right_grad --device=sim:sm_80 --shape M=100,N=17 --random 3 --verify
-// RUN: attn-run %t.bf16.mlir --function bottom_right_grad --device=sim:sm_90a --shape M=64,N=128 --random 4 --verify
+// RUN: %if long %{ attn-run %t.bf16.mlir --function bottom_right_grad --device=sim:sm_90a --shape M=64,N=128 --random 4 --verify %}
 // RUN: attn-run %t.f16.mlir --function window_grad --device=sim:sm_80 --shape M=200,N=190 --random 5 --verify
 // RUN: attn-run %t.f16.mlir --function changed_grad --device=sim:sm_80 --shape M=70,N=65 --random 6 --verify
 // RUN: attn-run %t.f16.mlir --function one_tensor_grad --device=sim:sm_80 --shape B=1,Hq=2,Hkv=2,M=64,N=64 --random 7 --verify

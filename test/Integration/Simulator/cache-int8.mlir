@@ -2,11 +2,11 @@
 // descales of a tensor, or of each batch and key head; splits of the keys; heads packed; a window; f16 and bf16.
 // RUN: attn-run %s --function=decode --shape B=4,T=10,P=41 --random=1 --verify | FileCheck %s
 // RUN: attn-run %s --function=decode --shape B=4,T=10,P=41 --device=sim:sm_80 --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --function=decode --shape B=4,T=10,P=41 --device=sim:sm_90a --random=3 --verify | FileCheck %s
-// RUN: attn-run %s --function=odd --shape B=2,P=100,T=24,Pv=13,Tv=6 --random=4 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=decode --shape B=4,T=10,P=41 --device=sim:sm_90a --random=3 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=odd --shape B=2,P=100,T=24,Pv=13,Tv=6 --random=4 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=odd --shape B=2,P=100,T=24,Pv=13,Tv=6 --device=sim:sm_80 --random=5 --verify | FileCheck %s
 // RUN: attn-run %s --function=split --shape B=3,N=300 --device=sim:sm_80 --random=7 --verify | FileCheck %s
-// RUN: attn-run %s --function=split --shape B=3,N=300 --device=sim:sm_90a --random=8 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=split --shape B=3,N=300 --device=sim:sm_90a --random=8 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=wide --random=9 --verify | FileCheck %s
 // RUN: attn-run %s --function=double --random=10 --verify | FileCheck %s
 // CHECK: verify: PASS

@@ -1,7 +1,7 @@
 """Runs the backward under the masks of check_masks.py and check_data_masks.py and holds what was visited to brute force.
 
 usage: check_backward_masks.py [--fused] DEVICE [data|NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks that do not read data,
-those that do (a quarter of them, others for each device, but in a long run), or these; by the deterministic kernels, or the fused one. Two query heads share a key head, but where heads see different keys. The gradients are compared with
+those that do (a sixth of them, others for each device, but in a long run), or these; by the deterministic kernels, or the fused one. Two query heads share a key head, but where heads see different keys. The gradients are compared with
 float64 (attn-run --verify). In the simulator, the products of each kernel and the bytes that are read of what streams past
 must be those of the tiles in which some pair is visible, and no others. Standard library only.
 """
@@ -110,7 +110,7 @@ def main():
     arguments = [argument for argument in sys.argv[1:] if argument != "--fused"]
     device, names = arguments[0], arguments[1:]
     if names in ([], ["data"]):
-        names = share(CASES if names else MASKS, device, 4)
+        names = share(CASES if names else MASKS, device, 6)
     check_all(check, device, names)
 
 

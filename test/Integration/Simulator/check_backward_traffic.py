@@ -153,7 +153,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         targets = sys.argv[2:]
         for number, target in enumerate(targets):
-            for problem, schedule in CASES[sys.argv[1]] if LONG else CASES[sys.argv[1]][number :: len(targets)]:
+            for problem, schedule in CASES[sys.argv[1]] if LONG else CASES[sys.argv[1]][number :: 2 * len(targets)]:
                 predicted, counts_rows = predict(problem, schedule, target)
                 measured = measure(problem, schedule, target, folder)
                 for name in () if counts_rows else ("lse", "delta"):

@@ -322,7 +322,7 @@ def check(device, name, folder):
 
 
 def main():
-    check_all(check, sys.argv[1], sys.argv[2:] or share(CASES, sys.argv[1], 3))
+    check_all(check, sys.argv[1], sys.argv[2:] or share(CASES, sys.argv[1], 5))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ import numpy as np
 from sweep import LONG
 
 SCHEDULE = "{schedule = #attn.schedule<tile_m = 64, tile_n = 64>}"
-BATCHES, HEADS, LENGTH, WIDTH = 2, 2, 192, 64
+BATCHES, HEADS, LENGTH, WIDTH = 2, 2, 192, 64 if LONG else 32
 
 MODULE = """
 !q = tensor<{b}x{h}x{n}x{d}xf16>

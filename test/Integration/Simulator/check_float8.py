@@ -197,21 +197,32 @@ SIZES = {
 }
 
 
+#: Where a run that is not long takes cases, each in one of these places.
+PLACES = ("sim:sm_89", "sim:sm_90a", "sim:sm_100a", "cpu")
+
+
+def in_turn(device, cases, places=PLACES):
+    """Few of the cases, and of these in a run that is not long those whose turn it is on the device."""
+    cases = few(cases)
+    return cases if LONG else cases[places.index(device) % len(cases) :: len(places)]
+
+
 def check_shapes(device):
     masks = {name: ("", "causal", "window") if name == "odd" else ("causal",) for name in SIZES}
     shapes = [(name, mask) for name in SIZES for mask in masks[name]]
-    for dtype, (name, mask) in few(itertools.product(FORMATS, shapes)):
+    for dtype, (name, mask) in in_turn(device, itertools.product(FORMATS, shapes)):
         check(device, {"dtype": dtype, "sizes": SIZES[name], "mask": mask})
 
 
 def check_data(device):
     shapes = (("wide", "", "f32"), ("odd", "causal", "bf16"))
-    for dtype, data, (sizes, mask, out) in few(itertools.product(FORMATS, ("outliers", "spread", "steep"), shapes)):
+    for dtype, data, (sizes, mask, out) in in_turn(device, itertools.product(FORMATS, ("outliers", "spread", "steep"), shapes)):
         check(device, {"dtype": dtype, "sizes": SIZES[sizes], "data": data, "mask": mask, "out": out})
 
 
 def check_descales(device):
-    for dtype, mask in few(itertools.product(FORMATS, ("", "causal"))):
+    # The first of them is the case below.
+    for dtype, mask in few(itertools.product(FORMATS, ("", "causal")))[not LONG :]:
         check(device, {"dtype": dtype, "sizes": SIZES["odd"], "mask": mask, "descale": True, "out": "f32"})
     case = {"dtype": "f8E4M3FN", "sizes": SIZES["odd"], "descale": True, "out": "f32"}
     codes, (dq, dk, dv) = make_case(case)
@@ -255,7 +266,7 @@ def check_nan(device):
 def check_long(device):
     """Sums of many keys of one sign, which tensor cores cut off: added up tile by tile in f32 they are as exact as elsewhere, and they are not if only
     the tensor cores add."""
-    for dtype, (n, d, mask) in few(itertools.product(FORMATS, ((3000, 64, ""), (3000, 128, "causal")))):
+    for dtype, (n, d, mask) in in_turn(device, itertools.product(FORMATS, ((3000, 64, ""), (3000, 128, "causal")))):
         case = {"dtype": dtype, "sizes": (1, 1, 1, 64, n, d, d), "mask": mask, "out": "f32"}
         rng = np.random.default_rng(1)
         codes = [encode(x, dtype) for x in (np.zeros((1, 1, 64, d)), rng.normal(size=(1, 1, n, d)), rng.uniform(0.5, 1.5, size=(1, 1, n, d)))]
@@ -303,8 +314,11 @@ def check_schedules(device):
     for family, schedules in SCHEDULES.items():
         if DEVICES.get(family, device) != device or (family == "mma_sync" and device == "cpu"):
             continue
-        for (number, schedule), mask in few(itertools.product(enumerate(schedules), ("", "causal"))):
-            case = {"dtype": list(FORMATS)[number % 2], "sizes": (1 + LONG, 4, 2, 140, 300, 64, 64), "descale": True}
+        cases = list(itertools.product(enumerate(schedules), ("", "causal")))
+        sizes = (2, 4, 2, 140, 300, 64, 64) if LONG else (1, 2, 1, 140, 200, 64, 64)
+        # Those of every device where their turn has come.
+        for (number, schedule), mask in in_turn(device, cases, PLACES[:3]) if family == "mma_sync" else few(cases):
+            case = {"dtype": list(FORMATS)[number % 2], "sizes": sizes, "descale": True}
             check(device, {**case, "mask": mask, "schedule": f'{schedule}, mma = "{family}"'})
 
 

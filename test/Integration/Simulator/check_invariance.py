@@ -12,12 +12,16 @@ from pathlib import Path
 
 import numpy as np
 
+from sweep import LONG
+
 HEADS, KEY_HEADS, D, OWN = 8, 2, 64, 150
 #: (lengths of the batch, which of them is the sequence's, keys of the tensors, page size or 0)
 PLACES = [
     ([OWN], 0, OWN, 0), ([OWN], 0, 448, 0), ([0, OWN, 421], 1, 448, 0), ([300, 1, OWN], 2, 304, 0), ([OWN, 0], 0, 160, 0),
     ([OWN], 0, 160, 16), ([77, OWN, 421], 1, 448, 16), ([OWN, 0], 0, 320, 16), ([3, OWN], 1, 160, 1), ([OWN], 0, 152, 8),
 ]  # fmt: skip
+if not LONG:
+    PLACES = [*PLACES[:3], PLACES[6], *PLACES[8:]]
 
 
 def write_module(path, lengths, keys, page, rows, schedule):

@@ -1,6 +1,6 @@
 """Runs attention under the masks that people use and holds what was visited to brute force over all pairs.
 
-usage: check_masks.py DEVICE [NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks (half of them, others for each device, but in a long run), or these; full-tiles: that no mask is
+usage: check_masks.py DEVICE [NAME...]: cpu, sim:sm_80 or sim:sm_90a; all masks (a quarter of them, others for each device, but in a long run), or these; full-tiles: that no mask is
 computed in full tiles. The results are compared with
 float64 (attn-run --verify). In the simulator, the bytes read of K and V and the products computed must be those of the
 key tiles in which some pair is visible, and no others. Standard library only.
@@ -270,7 +270,7 @@ def check_all(check, device, names):
 
 
 def main():
-    device, names = sys.argv[1], sys.argv[2:] or share(MASKS, sys.argv[1], 2)
+    device, names = sys.argv[1], sys.argv[2:] or share(MASKS, sys.argv[1], 4)
     if names != ["full-tiles"]:
         return check_all(check, device, names)
     with tempfile.TemporaryDirectory() as folder:

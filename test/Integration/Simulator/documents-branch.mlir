@@ -1,7 +1,7 @@
 // Masks that search, in attentions that the reference computes as they are written: in a branch, and with a prob_mod.
 // RUN: attn-run %s --function=branch --random=1 --verify | FileCheck %s
-// RUN: attn-run %s --function=branch --device=sim:sm_80 --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --function=weights --random=3 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=branch --device=sim:sm_80 --random=2 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=weights --random=3 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=weights --device=sim:sm_80 --random=4 --verify | FileCheck %s
 // CHECK: verify: PASS
 

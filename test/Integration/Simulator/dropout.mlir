@@ -3,11 +3,11 @@
 // float64, since one element kept or dropped otherwise breaks the error rule.
 // RUN: attn-run %s --function plain --device=cpu --shape B=1,M=70,N=130 --random 1 --verify | FileCheck %s
 // RUN: attn-run %s --function plain --device=sim:sm_80 --shape B=1,M=70,N=130 --random 1 --verify --schedules 2 | FileCheck %s
-// RUN: attn-run %s --function plain --device=sim:sm_90a --shape B=1,M=70,N=130 --random 1 --verify --schedules 2 | FileCheck %s
+// RUN: %if long %{ attn-run %s --function plain --device=sim:sm_90a --shape B=1,M=70,N=130 --random 1 --verify --schedules 2 | FileCheck %s %}
 // RUN: %if long %{ attn-run %s --function plain --device=sim:sm_90a --shape B=2,M=150,N=300 --random 2 --verify | FileCheck %s %}
 // RUN: attn-run %s --function tiles --device=sim:sm_80 --shape B=1,M=70,N=130 --random 3 --verify | FileCheck %s
-// RUN: attn-run %s --function tiles --device=sim:sm_90a --shape B=1,M=70,N=130 --random 3 --verify | FileCheck %s
-// RUN: attn-run %s --function packed --device=sim:sm_80 --shape B=2,M=40,N=100 --random 4 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function tiles --device=sim:sm_90a --shape B=1,M=70,N=130 --random 3 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function packed --device=sim:sm_80 --shape B=2,M=40,N=100 --random 4 --verify | FileCheck %s %}
 // RUN: attn-run %s --function packed --device=sim:sm_90a --shape B=2,M=40,N=100 --random 5 --verify | FileCheck %s
 // RUN: attn-run %s --function packed16 --device=sim:sm_80 --shape B=1,M=21,N=70 --random 6 --verify | FileCheck %s
 // RUN: %if long %{ attn-run %s --function packed16 --device=sim:sm_90a --shape B=1,M=21,N=70 --random 7 --verify | FileCheck %s %}
@@ -18,7 +18,7 @@
 // RUN: attn-run %s --function small --device=sim:sm_80 --shape B=1,M=70,N=100 --random 12 --verify | FileCheck %s
 // The same by wgmma, whose softmax overlaps the products of the tile before.
 // RUN: sed 's/tile_n = 32>/tile_n = 32, mma = "wgmma">/; s/(bottom_right) : !q/(bottom_right) {schedule = #attn.schedule<mma = "wgmma">} : !q/; s/pack_gqa = true/&, mma = "wgmma"/' %s > %t.mlir
-// RUN: attn-run %t.mlir --function plain --device=sim:sm_90a --shape B=1,M=70,N=300 --random 13 --verify --schedules 2 | FileCheck %s
+// RUN: %if long %{ attn-run %t.mlir --function plain --device=sim:sm_90a --shape B=1,M=70,N=300 --random 13 --verify --schedules 2 | FileCheck %s %}
 // RUN: attn-run %t.mlir --function window --device=sim:sm_90a --shape B=1,M=200,N=230 --random 14 --verify --schedules 2 | FileCheck %s
 // RUN: %if long %{ attn-run %t.mlir --function packed --device=sim:sm_90a --shape B=2,M=40,N=100 --random 15 --verify | FileCheck %s %}
 // RUN: attn-run %t.mlir --function packed16 --device=sim:sm_90a --shape B=1,M=21,N=70 --random 16 --verify | FileCheck %s

@@ -1,15 +1,15 @@
 // Positions and bounds at the ends of 32 bits, on a CPU and in 32-bit registers.
 // RUN: attn-run %s --function remainder --shape B=2,Hq=1,Hkv=1,M=17,N=128 --random 1 --verify | FileCheck %s
-// RUN: attn-run %s --function remainder --shape B=2,Hq=1,Hkv=1,M=17,N=128 --random 1 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %s --function below --shape "B=1,Hq=2,Hkv=2,M=64,N=128,arg3=1x64" --random 1 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function remainder --shape B=2,Hq=1,Hkv=1,M=17,N=128 --random 1 --device=sim:sm_80 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function below --shape "B=1,Hq=2,Hkv=2,M=64,N=128,arg3=1x64" --random 1 --verify | FileCheck %s %}
 // RUN: attn-run %s --function below --shape "B=1,Hq=2,Hkv=2,M=64,N=128,arg3=1x64" --random 1 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function beside --shape "B=2,Hq=2,Hkv=2,M=64,N=100,arg3=2x64,arg4=2" --random 1 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %s --function beside --shape "B=2,Hq=2,Hkv=2,M=64,N=100,arg3=2x64,arg4=2" --random 1 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function beside --shape "B=2,Hq=2,Hkv=2,M=64,N=100,arg3=2x64,arg4=2" --random 1 --device=sim:sm_90a --verify | FileCheck %s %}
 // RUN: attn-run %s --function padded --random 1 --device=sim:sm_80 --allow-tf32 --verify | FileCheck %s
-// RUN: attn-run %s --function around --random 1 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function around --random 1 --verify | FileCheck %s %}
 // RUN: attn-run %s --function around --random 1 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function around --random 1 --device=sim:sm_90a --verify | FileCheck %s
-// RUN: attn-run %s --function unlimited --random 1 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function unlimited --random 1 --verify | FileCheck %s %}
 // RUN: attn-run %s --function unlimited --random 1 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function unlimited --random 1 --verify --output=%t.0.npy && attn-run %s --function all --random 1 --output=%t.1.npy && cmp %t.0.npy %t.1.npy
 // CHECK: verify: PASS

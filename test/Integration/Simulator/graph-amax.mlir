@@ -2,8 +2,8 @@
 
 // RUN: attn-run %s --function delayed --random 1 --verify | FileCheck %s
 // RUN: attn-run %s --function delayed --random 2 --device=sim:sm_90a --verify | FileCheck %s
-// RUN: attn-run %s --function delayed --random 3 --device=sim:sm_100a --verify | FileCheck %s
-// RUN: attn-run %s --function current --random 4 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function delayed --random 3 --device=sim:sm_100a --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function current --random 4 --verify | FileCheck %s %}
 // RUN: attn-run %s --function current --random 5 --device=sim:sm_90a --verify | FileCheck %s
 // CHECK: verify: PASS
 

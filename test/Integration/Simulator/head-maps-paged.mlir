@@ -3,7 +3,7 @@
 
 // RUN: attn-run %s --function=decode --shape B=4,T=10,P=41 --random=1 --verify | FileCheck %s
 // RUN: attn-run %s --function=decode --shape B=4,T=10,P=41 --device=sim:sm_80 --random=2 --verify --schedules 2 | FileCheck %s
-// RUN: attn-run %s --function=decode --shape B=4,T=10,P=41 --device=sim:sm_90a --random=3 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=decode --shape B=4,T=10,P=41 --device=sim:sm_90a --random=3 --verify | FileCheck %s %}
 // RUN: sed '/func.func @boxes/,/^}/s/causal(bottom_right)$/& {schedule = #attn.schedule<kind = "large_cache", mma = "wgmma", tile_m = 64, tile_n = 64, stages = 2, warps = 4>}/' %s > %t.tma.mlir
 // RUN: attn-run %t.tma.mlir --function=boxes --shape P=41,Pv=20 --device=sim:sm_90a --random=4 --verify --schedules 2 | FileCheck %s
 // RUN: attn-opt %t.tma.mlir --target=sm_90a --emit=ptx -o %t.tma && FileCheck %s --check-prefix=TMA < %t.tma.ptx
@@ -12,7 +12,7 @@
 // TMA: .entry
 // RUN: attn-run %s --function=boxes --shape P=41,Pv=20 --device=sim:sm_80 --random=5 --verify 2>%t.err | FileCheck %s
 // RUN: attn-run %s --function=ragged --shape query_rows=60,key_rows=150,offsets=4 --random=6 --verify | FileCheck %s
-// RUN: attn-run %s --function=ragged --shape query_rows=60,key_rows=150,offsets=4 --device=sim:sm_80 --random=7 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=ragged --shape query_rows=60,key_rows=150,offsets=4 --device=sim:sm_80 --random=7 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=ragged --shape query_rows=60,key_rows=150,offsets=4 --device=sim:sm_90a --random=8 --verify | FileCheck %s
 // RUN: attn-run %s --function=appended --shape B=2,T=6,P=15,tokens=3 --random=9 --verify | FileCheck %s
 // RUN: attn-run %s --function=appended --shape B=2,T=6,P=15,tokens=3 --device=sim:sm_80 --random=10 --verify | FileCheck %s

@@ -2,13 +2,13 @@
 // with gradients; some heads serve many query heads, some none.
 
 // RUN: attn-run %s --function mapped --shape 'M=70,N=133; M=1,N=40; M=65,N=64' --random 1 --verify | FileCheck %s
-// RUN: attn-run %s --function mapped --shape 'M=70,N=133; M=1,N=40' --random 2 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %s --function mapped --shape 'M=70,N=233; M=1,N=40' --random 3 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function mapped --shape 'M=70,N=133; M=1,N=40' --random 2 --device=sim:sm_80 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function mapped --shape 'M=70,N=233; M=1,N=40' --random 3 --device=sim:sm_90a --verify | FileCheck %s %}
 // RUN: sed 's/{chosen}/{schedule = #attn.schedule<kind = "small_cache">}/' %s > %t.small.mlir
 // RUN: attn-run %t.small.mlir --function mapped --shape M=40,N=133 --random 4 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: sed 's/{chosen}/{schedule = #attn.schedule<splits = 3>}/' %s > %t.splits.mlir
 // RUN: attn-run %t.splits.mlir --function mapped --shape M=3,N=533 --random 5 --device=sim:sm_90a --verify | FileCheck %s
-// RUN: attn-run %s --function dynamic --shape B=2,Hq=5,Hkv=3,M=17,N=65 --random 6 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function dynamic --shape B=2,Hq=5,Hkv=3,M=17,N=65 --random 6 --verify | FileCheck %s %}
 // RUN: attn-run %s --function dynamic --shape B=1,Hq=3,Hkv=4,M=17,N=65 --random 7 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %s --function asymmetric --random 8 --verify | FileCheck %s
 // RUN: attn-run %s --function asymmetric --random 9 --device=sim:sm_90a --verify | FileCheck %s
@@ -17,7 +17,7 @@
 // RUN: FileCheck %s --check-prefix=GRAD < %t.grad.mlir
 // RUN: %if long %{ attn-run %t.grad.mlir --function mapped_grad --shape M=40,N=70 --random 10 --verify | FileCheck %s %}
 // RUN: attn-run %t.grad.mlir --function mapped_grad --shape M=40,N=70 --random 11 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %t.grad.mlir --function mapped_grad --shape M=70,N=130 --random 12 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.grad.mlir --function mapped_grad --shape M=70,N=130 --random 12 --device=sim:sm_90a --verify | FileCheck %s %}
 // RUN: %if long %{ attn-run %t.grad.mlir --function dynamic_grad --shape B=2,Hq=5,Hkv=3,M=17,N=65 --random 13 --device=sim:sm_80 --verify | FileCheck %s %}
 // RUN: attn-run %t.grad.mlir --function dynamic_grad --shape B=1,Hq=3,Hkv=4,M=17,N=65 --random 14 --device=sim:sm_90a --deterministic --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %t.grad.mlir --function mapped_grad --shape M=9,N=41 --fill arg3=zeros --random 15 --device=sim:sm_90a --verify --schedules 2 | FileCheck %s

@@ -9,14 +9,14 @@
 // RUN: sed "s/TYPE/bf16/g; s/DIMS/256/g; s/DIMV/256/g" %s | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.256.mlir
 // RUN: sed "s/TYPE/f16/g; s/DIMS/192/g; s/DIMV/128/g" %s | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.192.mlir
 
-// RUN: attn-run %t.64.mlir --function causal_grad --device=sim:sm_90a --shape M=130,N=130 --random 1 --verify --schedules %if long %{10%} %else %{3%}
-// RUN: attn-run %t.128.mlir --function causal_grad --device=sim:sm_90a --shape M=256,N=256 --random 2 --verify --schedules %if long %{10%} %else %{3%}
+// RUN: attn-run %t.64.mlir --function causal_grad --device=sim:sm_90a --shape M=130,N=130 --random 1 --verify --schedules %if long %{10%} %else %{2%}
+// RUN: attn-run %t.128.mlir --function causal_grad --device=sim:sm_90a --shape M=256,N=256 --random 2 --verify --schedules %if long %{10%} %else %{2%}
 // RUN: attn-run %t.96.mlir --function causal_grad --device=sim:sm_90a --shape M=65,N=63 --random 3 --verify
 // RUN: attn-run %t.64.mlir --function bottom_right_grad --device=sim:sm_90a --shape M=200,N=17 --random 4 --verify
 // RUN: %if long %{ attn-run %t.128.mlir --function bottom_right_grad --device=sim:sm_90a --shape M=64,N=300 --random 5 --verify %}
-// RUN: attn-run %t.128.mlir --function window_grad --device=sim:sm_90a --shape M=330,N=300 --random 6 --verify
+// RUN: %if long %{ attn-run %t.128.mlir --function window_grad --device=sim:sm_90a --shape M=330,N=300 --random 6 --verify %}
 // RUN: attn-run %t.64.mlir --function changed_grad --device=sim:sm_90a --shape M=140,N=135 --random 7 --verify
-// RUN: attn-run %t.64.mlir --function one_tensor_grad --device=sim:sm_90a --shape B=1,Hq=2,Hkv=2,M=128,N=128 --random 8 --verify
+// RUN: %if long %{ attn-run %t.64.mlir --function one_tensor_grad --device=sim:sm_90a --shape B=1,Hq=2,Hkv=2,M=128,N=128 --random 8 --verify %}
 
 // Sizes that are known to be less than a tile.
 // RUN: sed "s/TYPE/f16/g; s/DIMS/192/g; s/DIMV/192/g; s/x4x?x/x4x5x/g; s/x2x?x/x2x9x/g" %s | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.few.mlir
@@ -26,7 +26,7 @@
 // dV in a kernel of its own, on both targets.
 // RUN: attn-run %t.256.mlir --function causal_grad --device=sim:sm_90a --shape M=130,N=130 --random 9 --verify
 // RUN: %if long %{ attn-run %t.256.mlir --function window_grad --device=sim:sm_80 --shape M=70,N=80 --random 10 --verify %}
-// RUN: attn-run %t.192.mlir --function causal_grad --device=sim:sm_90a --shape M=130,N=130 --random 11 --verify
+// RUN: %if long %{ attn-run %t.192.mlir --function causal_grad --device=sim:sm_90a --shape M=130,N=130 --random 11 --verify %}
 
 func.func @causal(%q: tensor<1x4x?xDIMSxTYPE>, %k: tensor<1x2x?xDIMSxTYPE>, %v: tensor<1x2x?xDIMVxTYPE>)
     -> (tensor<1x4x?xDIMVxTYPE>, tensor<1x4x?xf32>) {

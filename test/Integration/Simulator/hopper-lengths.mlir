@@ -2,11 +2,11 @@
 // and two, persistent CTAs and clusters, whose producer and consumers agree on how many tiles there are, splits, packed heads, masks by
 // sequence. Checks of races and proxies are on; warps run in several orders.
 // RUN: %python %S/Inputs/integers.py %t.npy 0,1,63,64,65,300
-// RUN: attn-run %s --function=plain --device=sim:sm_90a --input arg3=%t.npy --random=1 --verify --schedules 4 | FileCheck %s
+// RUN: attn-run %s --function=plain --device=sim:sm_90a --input arg3=%t.npy --random=1 --verify --schedules %if long %{4%} %else %{2%} | FileCheck %s
 // RUN: %if long %{ attn-run %s --function=causal --device=sim:sm_90a --input arg3=%t.npy --random=2 --verify --schedules 3 | FileCheck %s %}
 // RUN: attn-run %s --function=window --device=sim:sm_90a --input arg3=%t.npy --random=3 --verify --schedules 2 | FileCheck %s
-// RUN: attn-run %s --function=persistent --device=sim:sm_90a --input arg3=%t.npy --random=4 --verify --schedules 3 | FileCheck %s
-// RUN: attn-run %s --function=clusters --device=sim:sm_90a --input arg3=%t.npy --random=5 --verify --schedules 3 | FileCheck %s
+// RUN: attn-run %s --function=persistent --device=sim:sm_90a --input arg3=%t.npy --random=4 --verify --schedules %if long %{3%} %else %{2%} | FileCheck %s
+// RUN: attn-run %s --function=clusters --device=sim:sm_90a --input arg3=%t.npy --random=5 --verify --schedules %if long %{3%} %else %{2%} | FileCheck %s
 // RUN: attn-run %s --function=splits --device=sim:sm_90a --input arg3=%t.npy --random=6 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function=packed --device=sim:sm_90a --input arg3=%t.npy --random=7 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function=wide --device=sim:sm_90a --random=8 --trials 4 --verify --schedules 2 | FileCheck %s

@@ -1,26 +1,26 @@
 // Query and key of i8, whose products are summed as integers, beside values of 16 bits, or of 8-bit floats.
-// RUN: attn-run %s --function=heads --shape M=70,N=150 --random=1 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=heads --shape M=70,N=150 --random=1 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=heads --shape M=70,N=150 --device=sim:sm_80 --random=2 --verify | FileCheck %s
 // RUN: %if long %{ attn-run %s --function=heads --shape M=70,N=150 --device=sim:sm_90a --random=3 --verify | FileCheck %s %}
-// RUN: attn-run %s --function=heads --shape M=70,N=150 --device=sim:sm_100a --random=4 --verify | FileCheck %s
-// RUN: attn-run %s --function=float8 --shape B=1,M=70,N=200 --random=1 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=heads --shape M=70,N=150 --device=sim:sm_100a --random=4 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=float8 --shape B=1,M=70,N=200 --random=1 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=float8 --shape B=1,M=70,N=200 --device=sim:sm_89 --random=2 --verify | FileCheck %s
 // RUN: attn-run %s --function=float8 --shape B=1,M=70,N=200 --device=sim:sm_90a --random=3 --verify | FileCheck %s
-// RUN: attn-run %s --function=float8 --shape B=1,M=70,N=200 --device=sim:sm_100a --random=4 --verify | FileCheck %s
-// RUN: attn-run %s --function=float8 --shape B=1,M=70,N=200 --device=sim:sm_120 --random=5 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=float8 --shape B=1,M=70,N=200 --device=sim:sm_100a --random=4 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=float8 --shape B=1,M=70,N=200 --device=sim:sm_120 --random=5 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=sum --shape B=1,M=40,N=90 --random=1 --verify | FileCheck %s
 // RUN: attn-run %s --function=sum --shape B=1,M=40,N=90 --device=sim:sm_80 --random=2 --verify | FileCheck %s
 // RUN: attn-run %s --function=wide --shape B=1,M=30,N=70 --device=sim:sm_80 --random=1 --verify | FileCheck %s
 // RUN: attn-run %s --function=paged --shape B=3,T=10,P=31 --random=1 --verify | FileCheck %s
-// RUN: attn-run %s --function=paged --shape B=3,T=10,P=31 --device=sim:sm_80 --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --function=paged --shape B=3,T=10,P=31 --device=sim:sm_90a --random=3 --verify | FileCheck %s
-// RUN: attn-run %s --function=packed --shape query_rows=90,key_rows=300 --random=1 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=paged --shape B=3,T=10,P=31 --device=sim:sm_80 --random=2 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=paged --shape B=3,T=10,P=31 --device=sim:sm_90a --random=3 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=packed --shape query_rows=90,key_rows=300 --random=1 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=packed --shape query_rows=90,key_rows=300 --device=sim:sm_80 --random=2 --verify | FileCheck %s
 // RUN: %if long %{ attn-run %s --function=packed --shape query_rows=90,key_rows=300 --device=sim:sm_90a --random=3 --verify | FileCheck %s %}
-// RUN: attn-run %s --function=packed --shape query_rows=90,key_rows=300 --device=sim:sm_100a --random=4 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=packed --shape query_rows=90,key_rows=300 --device=sim:sm_100a --random=4 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=decode --shape B=2,N=300 --device=sim:sm_80 --random=1 --verify | FileCheck %s
-// RUN: attn-run %s --function=decode --shape B=2,N=300 --device=sim:sm_90a --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --function=blocks --shape B=1,M=200,N=250 --random=1 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=decode --shape B=2,N=300 --device=sim:sm_90a --random=2 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=blocks --shape B=1,M=200,N=250 --random=1 --verify | FileCheck %s %}
 // RUN: %if long %{ attn-run %s --function=blocks --shape B=1,M=200,N=250 --device=sim:sm_80 --random=2 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=blocks --shape B=1,M=200,N=250 --device=sim:sm_90a --random=3 --verify | FileCheck %s
 // RUN: %if long %{ attn-run %s --function=blocks --shape B=1,M=200,N=250 --device=sim:sm_100a --random=4 --verify | FileCheck %s %}

@@ -1,8 +1,8 @@
 // Lengths of keys and of rows in kernels: attn-run writes NaN where a key does not exist, and every result is written. One token
 // with splits of the keys, prefill with causal by sequence, slices of Dv.
 // RUN: attn-run %s --function=decode --shape N=150 --device=sim:sm_80 --random=3 --verify | FileCheck %s
-// RUN: attn-run %s --function=decode --shape N=150 --device=sim:sm_90a --random=4 --verify | FileCheck %s
-// RUN: attn-run %s --function=causal --device=sim:sm_80 --random=3 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=decode --shape N=150 --device=sim:sm_90a --random=4 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=causal --device=sim:sm_80 --random=3 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=causal --device=sim:sm_90a --random=4 --verify | FileCheck %s
 // RUN: attn-run %s --function=slices --device=sim:sm_80 --random=5 --verify | FileCheck %s
 // CHECK: verify: PASS

@@ -15,9 +15,10 @@ import sys
 import tempfile
 
 import check_kernel as kernel
+from sweep import LONG
 
 LOWEST = -3.4028234663852886e38
-KINDS = [("f16", 64), ("bf16", 128)]
+KINDS = [("f16", 64), ("bf16", 128)] if LONG else [("f16", 32), ("bf16", 64)]
 VALUES = [-1e4, -65504.0, -1e9, LOWEST]
 M, N, TILE = 72, 136, 64
 NAMED = {

@@ -3,11 +3,11 @@
 
 // RUN: attn-run %s --function=paged --shape B=2,T=3,P=9 --device=sim:sm_80 --random=1 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function=paged --shape B=2,T=3,P=9 --device=sim:sm_90a --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --function=paged --shape B=2,T=3,P=9 --device=sim:sm_90a --random=2 --verify --allow-tf32 | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=paged --shape B=2,T=3,P=9 --device=sim:sm_90a --random=2 --verify --allow-tf32 | FileCheck %s %}
 // RUN: attn-run %s --function=sliced --shape B=2,N=41 --device=sim:sm_80 --random=3 --verify | FileCheck %s
 // RUN: attn-run %s --function=sliced --shape B=3,N=40 --device=sim:sm_90a --random=5 --verify 2>&1 | FileCheck %s
 // RUN: attn-run %s --function=latent --shape B=2,T=9,P=19 --device=sim:sm_80 --random=1 --verify --schedules 2 | FileCheck %s
-// RUN: attn-run %s --function=latent --shape B=2,T=9,P=19 --device=sim:sm_90a --random=2 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=latent --shape B=2,T=9,P=19 --device=sim:sm_90a --random=2 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=guessed --shape B=2,T=3,P=9 --device=sim:sm_90a --random=4 --verify | FileCheck %s
 // RUN: attn-run %s --function=other --shape B=2,N=41 --device=sim:sm_80 --random=3 --verify | FileCheck %s
 // RUN: attn-run %s --function=whole_rows --shape B=2,N=41 --device=sim:sm_80 --random=3 --verify | FileCheck %s

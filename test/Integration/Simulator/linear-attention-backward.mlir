@@ -1,7 +1,7 @@
 // Gradients of linear attentions: kernels that walk both ways, and on the host around them what sums up groups of heads; outputs in f32.
 // RUN: attn-opt %s --attn-grad -o %t.mlir
 // RUN: attn-run %t.mlir --function=grouped_grad --shape M=100 --device=sim:sm_80 --random=1 --verify | FileCheck %s
-// RUN: attn-run %t.mlir --function=grouped_grad --shape M=70 --device=sim:sm_90a --random=2 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.mlir --function=grouped_grad --shape M=70 --device=sim:sm_90a --random=2 --verify | FileCheck %s %}
 // RUN: attn-run %t.mlir --function=full_grad --shape M=70,N=100 --device=sim:sm_80 --random=3 --verify | FileCheck %s
 // CHECK: verify: PASS
 

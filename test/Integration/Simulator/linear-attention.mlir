@@ -1,15 +1,15 @@
 // Linear attentions within a graph, two of them that hand on a state, one tensor as query, key and value, no position at all.
 // RUN: attn-run %s --function=continued --shape B=1,Hq=2,Hkv=1,M=70,B1=1,Hq1=2,Hkv1=1,M1=33 --device=sim:sm_80 --random=1 --verify | FileCheck %s
-// RUN: attn-run %s --function=continued --shape B=1,Hq=2,Hkv=1,M=70,B1=1,Hq1=2,Hkv1=1,M1=33 --device=sim:sm_90a --random=2 --seed=3 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=continued --shape B=1,Hq=2,Hkv=1,M=70,B1=1,Hq1=2,Hkv1=1,M1=33 --device=sim:sm_90a --random=2 --seed=3 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=same --shape B=1,Hq=2,M=100 --device=sim:sm_80 --random=3 --verify | FileCheck %s
 // RUN: attn-run %s --function=same --shape B=2,Hq=2,M=0 --device=sim:sm_80 --random=4 --verify | FileCheck %s
 // RUN: attn-run %s --function=states --shape B=1,Hq=2,Hkv=1,M=150 --device=sim:sm_80 --random=5 --verify | FileCheck %s
-// RUN: attn-run %s --function=states --shape B=1,Hq=2,Hkv=1,M=64 --device=sim:sm_90a --random=6 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=states --shape B=1,Hq=2,Hkv=1,M=64 --device=sim:sm_90a --random=6 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=states --shape B=1,Hq=2,Hkv=1,M=150 --device=cpu --random=7 --verify | FileCheck %s
-// RUN: attn-run %s --function=carried --shape B=1,Hq=2,Hkv=1,M=150 --device=sim:sm_80 --random=5 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=carried --shape B=1,Hq=2,Hkv=1,M=150 --device=sim:sm_80 --random=5 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=carried --shape B=1,Hq=2,Hkv=1,M=150 --device=cpu --random=5 --verify | FileCheck %s
 // RUN: attn-run %s --function=behind --shape B=1,Hq=2,Hkv=1,M=65 --device=sim:sm_80 --random=6 --verify | FileCheck %s
-// RUN: attn-run %s --function=behind --shape B=1,Hq=2,Hkv=1,M=128 --device=sim:sm_90a --random=6 --verify --allow-tf32 | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=behind --shape B=1,Hq=2,Hkv=1,M=128 --device=sim:sm_90a --random=6 --verify --allow-tf32 | FileCheck %s %}
 // CHECK: verify: PASS
 
 !q = tensor<?x?x?x32xf16>

@@ -3,12 +3,12 @@
 // RUN: sed s/TYPE/f16/g %s | attn-opt --attn-grad -o %t.f16.mlir
 // RUN: sed s/TYPE/bf16/g %s | attn-opt --attn-grad -o %t.bf16.mlir
 // RUN: attn-run %t.f16.mlir --function sigmoid --device=sim:sm_80 --shape B=1,M=70,N=130 --random 1 --verify --schedules 2 | FileCheck %s
-// RUN: attn-run %t.f16.mlir --function sigmoid --device=sim:sm_90a --shape B=1,M=70,N=130 --random 2 --verify --schedules 2 | FileCheck %s
+// RUN: %if long %{ attn-run %t.f16.mlir --function sigmoid --device=sim:sm_90a --shape B=1,M=70,N=130 --random 2 --verify --schedules 2 | FileCheck %s %}
 // RUN: %if long %{ attn-run %t.bf16.mlir --function sigmoid --device=sim:sm_90a --shape B=1,M=200,N=100 --random 3 --verify | FileCheck %s %}
-// RUN: attn-run %t.bf16.mlir --function gelu --device=sim:sm_80 --shape B=2,M=5,N=100 --random 4 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.bf16.mlir --function gelu --device=sim:sm_80 --shape B=2,M=5,N=100 --random 4 --verify | FileCheck %s %}
 // RUN: attn-run %t.f16.mlir --function gelu --device=sim:sm_90a --shape B=1,M=70,N=90 --random 5 --verify | FileCheck %s
 // RUN: attn-run %t.f16.mlir --function relu_squared --device=sim:sm_90a --shape B=1,M=150,N=150 --random 6 --verify | FileCheck %s
-// RUN: attn-run %t.f16.mlir --function sigmoid_grad --device=sim:sm_80 --shape B=1,M=40,N=70 --random 7 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.f16.mlir --function sigmoid_grad --device=sim:sm_80 --shape B=1,M=40,N=70 --random 7 --verify | FileCheck %s %}
 // RUN: attn-run %t.bf16.mlir --function sigmoid_grad --device=sim:sm_90a --shape B=1,M=70,N=40 --random 8 --verify | FileCheck %s
 // RUN: %if long %{ attn-run %t.f16.mlir --function gelu_grad --device=sim:sm_80 --shape B=1,M=33,N=70 --random 9 --verify | FileCheck %s %}
 // RUN: attn-run %t.f16.mlir --function gelu_grad --device=sim:sm_90a --shape B=1,M=33,N=70 --random 10 --verify | FileCheck %s
@@ -26,7 +26,7 @@
 // RUN: attn-run %t.small.f16.mlir --function sigmoid --device=sim:sm_80 --shape B=1,M=70,N=130 --random 17 --verify | FileCheck %s
 // RUN: %if long %{ attn-run %t.small.bf16.mlir --function gelu --device=sim:sm_90a --shape B=2,M=5,N=100 --random 18 --verify | FileCheck %s %}
 // RUN: attn-run %t.small.f16.mlir --function sum --device=sim:sm_80 --shape B=1,M=70,N=50 --random 19 --verify | FileCheck %s
-// RUN: attn-run %t.small.bf16.mlir --function sum --device=sim:sm_90a --shape B=1,M=33,N=200 --random 20 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.small.bf16.mlir --function sum --device=sim:sm_90a --shape B=1,M=33,N=200 --random 20 --verify | FileCheck %s %}
 // RUN: attn-opt %t.small.f16.mlir --target=sm_80 --emit=ptx -o %t.small
 // RUN: FileCheck %s --check-prefix=SMALL --input-file %t.small.ptx
 // SMALL-DAG: .entry sigmoid_attention_scores

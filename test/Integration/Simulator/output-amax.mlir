@@ -4,11 +4,11 @@
 
 // RUN: attn-run %s --function scaled --shape 'M=70,N=133; M=1,N=40' --random 1 --device=sim:sm_89 --verify | FileCheck %s
 // RUN: attn-run %s --function scaled --shape 'M=130,N=133' --random 2 --device=sim:sm_90a --verify | FileCheck %s
-// RUN: attn-run %s --function scaled --shape 'M=130,N=133' --random 3 --device=sim:sm_100a --verify | FileCheck %s
-// RUN: attn-run %s --function float8 --shape 'M=130,N=133' --random 4 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function scaled --shape 'M=130,N=133' --random 3 --device=sim:sm_100a --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function float8 --shape 'M=130,N=133' --random 4 --device=sim:sm_90a --verify | FileCheck %s %}
 // RUN: attn-run %s --function float8 --shape 'M=130,N=133' --random 5 --device=sim:sm_100a --verify | FileCheck %s
 // RUN: attn-run %s --function shifted --shape 'M=40,N=70' --random 6 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %s --function shifted --shape 'M=130,N=70' --random 7 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function shifted --shape 'M=130,N=70' --random 7 --device=sim:sm_90a --verify | FileCheck %s %}
 // RUN: attn-run %s --function twice --shape 'M=40,N=70' --random 8 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: sed 's/{chosen}/{schedule = #attn.schedule<splits = 3>}/' %s > %t.splits.mlir
 // RUN: attn-run %t.splits.mlir --function scaled --shape M=3,N=533 --random 9 --device=sim:sm_89 --verify | FileCheck %s
@@ -22,7 +22,7 @@
 // RUN: attn-run %s --function packed --shape offsets=5,query_rows=90,key_rows=90 --random 14 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: sed 's/{chosen}/{schedule = #attn.schedule<splits = 2>}/' %s > %t.splits.mlir
 // RUN: attn-run %t.splits.mlir --function packed --shape offsets=5,query_rows=20,key_rows=290 --random 15 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %s --function special --shape M=40,N=70 --random 16 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function special --shape M=40,N=70 --random 16 --device=sim:sm_80 --verify | FileCheck %s %}
 // RUN: attn-run %s --function special --shape M=40,N=70 --random 17 --device=sim:sm_90a --verify | FileCheck %s
 // RUN: attn-run %t.splits.mlir --function special --shape M=4,N=300 --random 18 --device=sim:sm_80 --verify | FileCheck %s
 // CHECK: verify: PASS

@@ -2,7 +2,7 @@
 
 // RUN: attn-run %s --shape M=40,N=70 --random 13 --device=sim:sm_89 --verify | FileCheck %s
 // RUN: attn-run %s --shape M=140,N=140 --random 14 --device=sim:sm_90a --verify | FileCheck %s
-// RUN: attn-run %s --shape M=40,N=70 --random 15 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --shape M=40,N=70 --random 15 --verify | FileCheck %s %}
 // CHECK: verify: PASS
 // CHECK-NOT: FAIL
 

@@ -2,9 +2,9 @@
 // ragged Dv, a persistent grid, splits, the small cache, sequences behind each other, a finite mask's repair.
 
 // RUN: attn-run %s --function gate --shape 'M=70,N=133; M=1,N=40' --random 1 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %s --function gate --shape 'M=130,N=133' --random 2 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function gate --shape 'M=130,N=133' --random 2 --device=sim:sm_90a --verify | FileCheck %s %}
 // RUN: %if long %{ attn-run %s --function gate --shape 'M=130,N=133' --random 3 --device=sim:sm_100a --verify | FileCheck %s %}
-// RUN: attn-run %s --function mix --shape 'M=33' --random 4 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function mix --shape 'M=33' --random 4 --device=sim:sm_80 --verify | FileCheck %s %}
 // RUN: attn-run %s --function mix --shape 'M=130' --random 5 --device=sim:sm_90a --verify | FileCheck %s
 // RUN: sed 's/{chosen}/{schedule = #attn.schedule<splits = 3>}/' %s > %t.splits.mlir
 // RUN: attn-run %t.splits.mlir --function gate --shape M=3,N=533 --random 6 --device=sim:sm_80 --verify | FileCheck %s

@@ -1,15 +1,15 @@
 // The query heads of a group in one tile: few query positions fill it. Masks, scores and LSE are those of each head.
 // RUN: attn-run %s --function few --device=sim:sm_80 --shape B=2,M=5,N=200 --random 1 --verify --schedules 3 | FileCheck %s
-// RUN: attn-run %s --function few --device=sim:sm_90a --shape B=2,M=5,N=200 --random 1 --verify --schedules 3 | FileCheck %s
+// RUN: %if long %{ attn-run %s --function few --device=sim:sm_90a --shape B=2,M=5,N=200 --random 1 --verify --schedules 3 | FileCheck %s %}
 // RUN: attn-run %s --function one --device=sim:sm_90a --shape B=2,M=1,N=200 --random 1 --verify --schedules 3 | FileCheck %s
 // RUN: attn-run %s --function many --device=sim:sm_80 --shape B=1,M=150,N=100 --random 1 --verify --schedules 2 | FileCheck %s
-// RUN: attn-run %s --function many --device=sim:sm_90a --shape B=1,M=150,N=100 --random 1 --verify --schedules 2 | FileCheck %s
+// RUN: %if long %{ attn-run %s --function many --device=sim:sm_90a --shape B=1,M=150,N=100 --random 1 --verify --schedules 2 | FileCheck %s %}
 // RUN: attn-run %s --function pairs --device=sim:sm_90a --shape B=1,M=150,N=200 --random 1 --verify --schedules 2 | FileCheck %s
 // Heads that see different keys are not packed.
 // RUN: attn-run %s --function heads --device=sim:sm_80 --shape B=1,M=40,N=400 --random 1 --verify | FileCheck %s
-// RUN: attn-run %s --function heads --device=sim:sm_90a --shape B=1,M=40,N=400 --random 1 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function heads --device=sim:sm_90a --shape B=1,M=40,N=400 --random 1 --verify | FileCheck %s %}
 // A table of visible tiles.
-// RUN: attn-run %s --function table --device=sim:sm_80 --random 1 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function table --device=sim:sm_80 --random 1 --verify | FileCheck %s %}
 // RUN: attn-run %s --function table --device=sim:sm_90a --random 1 --verify | FileCheck %s
 // CHECK: verify: PASS
 

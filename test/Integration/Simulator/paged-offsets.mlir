@@ -2,18 +2,18 @@
 // has are NaN, and entries behind a length no pages.
 // RUN: attn-run %s --function=decode --shape B=4,offsets=5,entries=23,P=30 --random=1 --verify | FileCheck %s
 // RUN: attn-run %s --function=decode --shape B=4,offsets=5,entries=23,P=30 --device=sim:sm_80 --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --function=decode --shape B=4,offsets=5,entries=0,P=30 --device=sim:sm_80 --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --function=decode --shape B=4,offsets=5,entries=0,P=30 --random=2 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=decode --shape B=4,offsets=5,entries=0,P=30 --device=sim:sm_80 --random=2 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=decode --shape B=4,offsets=5,entries=0,P=30 --random=2 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=split --shape B=3,offsets=4,entries=40,P=41 --device=sim:sm_80 --random=3 --verify | FileCheck %s
 // RUN: attn-run %s --function=plan --shape B=3,offsets=4,entries=40,P=41 --device=sim:sm_80 --random=4 --verify | FileCheck %s
-// RUN: attn-run %s --function=plan --shape B=3,offsets=4,entries=40,P=41 --device=sim:sm_90a --random=5 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=plan --shape B=3,offsets=4,entries=40,P=41 --device=sim:sm_90a --random=5 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=tma --shape B=3,offsets=4,entries=19,P=20 --device=sim:sm_90a --random=6 --verify | FileCheck %s
 // RUN: attn-run %s --function=tensor --shape B=3,offsets=4,entries=19,P=20 --device=sim:sm_100a --random=7 --verify | FileCheck %s
-// RUN: attn-run %s --function=odd --shape B=2,offsets=3,entries=60,P=61,value_entries=15,Pv=16 --random=8 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=odd --shape B=2,offsets=3,entries=60,P=61,value_entries=15,Pv=16 --random=8 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=odd --shape B=2,offsets=3,entries=60,P=61,value_entries=15,Pv=16 --device=sim:sm_80 --random=9 --verify | FileCheck %s
 // RUN: attn-run %s --function=prefill --shape query_rows=50,offsets=4,entries=25,P=26 --random=10 --verify | FileCheck %s
 // RUN: attn-run %s --function=prefill --shape query_rows=50,offsets=4,entries=25,P=26 --device=sim:sm_80 --random=11 --verify | FileCheck %s
-// RUN: attn-run %s --function=prefill --shape query_rows=50,offsets=4,entries=25,P=26 --device=sim:sm_90a --random=12 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=prefill --shape query_rows=50,offsets=4,entries=25,P=26 --device=sim:sm_90a --random=12 --verify | FileCheck %s %}
 // CHECK: verify: PASS
 
 // One token, G = 4.

@@ -2,8 +2,8 @@
 // behind the lengths. Pages smaller and larger than a tile, of K and V apart; splits; a window; without lengths; 64-bit entries.
 // RUN: attn-run %s --function=decode --shape B=4,T=10,P=41 --random=1 --verify | FileCheck %s
 // RUN: attn-run %s --function=decode --shape B=4,T=10,P=41 --device=sim:sm_80 --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --function=decode --shape B=4,T=10,P=41 --device=sim:sm_90a --random=3 --verify | FileCheck %s
-// RUN: attn-run %s --function=odd --shape B=2,P=100,T=24,Pv=13,Tv=6 --random=4 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=decode --shape B=4,T=10,P=41 --device=sim:sm_90a --random=3 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=odd --shape B=2,P=100,T=24,Pv=13,Tv=6 --random=4 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=odd --shape B=2,P=100,T=24,Pv=13,Tv=6 --device=sim:sm_80 --random=5 --verify | FileCheck %s
 // RUN: attn-run %s --function=whole --device=sim:sm_90a --random=6 --verify 2>/dev/null | FileCheck %s
 // RUN: not attn-run %s --function=decode --shape B=4,T=10,P=0 --random=1 --verify 2>&1 | FileCheck %s --check-prefix=ENTRY

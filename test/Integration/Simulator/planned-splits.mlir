@@ -1,7 +1,7 @@
 // Splits that persistent CTAs share out by a plan of the lengths (balance = "plan"): one token and some, pages, a window, slices of V,
 // more rows than a tile has, more CTAs than splits and fewer, 64-bit lengths, one kernel after another on sm_90a.
 // RUN: attn-run %s --function decode --device=sim:sm_80 --shape "B=5,T=10,P=51" --random 1 --verify --schedules 2 | FileCheck %s
-// RUN: attn-run %s --function decode --device=sim:sm_90a --shape "B=5,T=10,P=51;B=1,T=1,P=1;B=40,T=2,P=80" --random 2 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function decode --device=sim:sm_90a --shape "B=5,T=10,P=51;B=1,T=1,P=1;B=40,T=2,P=80" --random 2 --verify | FileCheck %s %}
 // RUN: attn-run %s --function rows --device=sim:sm_80 --shape "B=3,M=70,N=200;B=1,M=1,N=0" --random 3 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function rows --device=sim:sm_90a --shape "B=3,M=5,N=130" --random 4 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function slices --device=sim:sm_80 --random 5 --verify | FileCheck %s

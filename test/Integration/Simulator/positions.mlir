@@ -10,7 +10,7 @@
 // RUN: attn-run %s --device=sim:sm_90a --input=arg3=%t/rows.npy --input=arg4=%t/keys.npy --random 1 --verify
 // RUN: %if long %{ attn-run %t/grad.mlir --function part_grad --device=cpu --input=arg3=%t/rows.npy --input=arg4=%t/keys.npy --random 2 --verify %}
 // RUN: attn-run %t/grad.mlir --function part_grad --device=sim:sm_80 --input=arg3=%t/rows.npy --input=arg4=%t/keys.npy --random 2 --verify
-// RUN: attn-run %t/grad.mlir --function part_grad --device=sim:sm_90a --input=arg3=%t/rows.npy --input=arg4=%t/keys.npy --random 2 --verify
+// RUN: %if long %{ attn-run %t/grad.mlir --function part_grad --device=sim:sm_90a --input=arg3=%t/rows.npy --input=arg4=%t/keys.npy --random 2 --verify %}
 
 func.func @part(%q: tensor<1x4x80x64xf16>, %k: tensor<1x2x180x64xf16>, %v: tensor<1x2x180x64xf16>,
                 %rows: tensor<80xi32>, %keys: tensor<180xi32>) -> (tensor<1x4x80x64xf16>, tensor<1x4x80xf32>) {

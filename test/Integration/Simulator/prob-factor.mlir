@@ -5,15 +5,15 @@
 // RUN: sed s/TYPE/bf16/g %s > %t.bf16.mlir
 // RUN: attn-run %t.bf16.mlir --function tokens --device=cpu --random 1 --verify | FileCheck %s
 // RUN: attn-run %t.f16.mlir --function tokens --device=sim:sm_80 --random 2 --verify | FileCheck %s
-// RUN: attn-run %t.bf16.mlir --function tokens --device=sim:sm_90a --random 3 --verify | FileCheck %s
-// RUN: attn-run %t.f16.mlir --function pairs --device=cpu --shape M=35,N=70 --shape arg3=35x70 --random 4 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.bf16.mlir --function tokens --device=sim:sm_90a --random 3 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %t.f16.mlir --function pairs --device=cpu --shape M=35,N=70 --shape arg3=35x70 --random 4 --verify | FileCheck %s %}
 // RUN: attn-run %t.f16.mlir --function pairs --device=sim:sm_80 --shape M=70,N=70 --shape arg3=70x70 --random 5 --verify | FileCheck %s
 // RUN: %if long %{ attn-run %t.bf16.mlir --function pairs --device=sim:sm_90a --shape M=130,N=200 --shape arg3=130x200 --random 6 --verify | FileCheck %s %}
 // RUN: attn-run %t.f16.mlir --function pairs --device=sim:sm_90a --shape M=200,N=130 --shape arg3=200x130 --random 7 --verify | FileCheck %s
-// RUN: attn-run %t.bf16.mlir --function pairs --device=sim:sm_100a --shape M=130,N=150 --shape arg3=130x150 --random 8 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.bf16.mlir --function pairs --device=sim:sm_100a --shape M=130,N=150 --shape arg3=130x150 --random 8 --verify | FileCheck %s %}
 // RUN: sed 's/ : !rows, !keys, !keys/ {schedule = #attn.schedule<kind = "split_kv", splits = 2>}&/' %t.bf16.mlir > %t.split.mlir
 // RUN: attn-run %t.split.mlir --function pairs --device=sim:sm_80 --shape M=5,N=200 --shape arg3=5x200 --random 9 --verify | FileCheck %s
-// RUN: attn-run %t.bf16.mlir --function padded --device=cpu --shape M=150,N=150 --shape arg3=2x150,arg4=2x2x150 --random 10 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.bf16.mlir --function padded --device=cpu --shape M=150,N=150 --shape arg3=2x150,arg4=2x2x150 --random 10 --verify | FileCheck %s %}
 // RUN: %if long %{ attn-run %t.f16.mlir --function padded --device=sim:sm_80 --shape M=150,N=150 --shape arg3=2x150,arg4=2x2x150 --random 11 --verify | FileCheck %s %}
 // RUN: attn-run %t.bf16.mlir --function padded --device=sim:sm_90a --shape M=150,N=150 --shape arg3=2x150,arg4=2x2x150 --random 12 --verify | FileCheck %s
 // CHECK: verify: PASS

@@ -3,8 +3,8 @@
 // RUN: sed s/TYPE/f16/g %s | attn-opt --attn-grad=recompute=true -o %t.f16.mlir
 // RUN: sed s/TYPE/bf16/g %s | attn-opt --attn-grad=recompute=true -o %t.bf16.mlir
 // RUN: attn-run %t.f16.mlir --function head_scale --device=sim:sm_80 --shape B=1,M=70,N=50 --random 1 --verify | FileCheck %s
-// RUN: attn-run %t.bf16.mlir --function head_scale --device=sim:sm_90a --shape B=1,M=100,N=130 --random 2 --verify | FileCheck %s
-// RUN: attn-run %t.f16.mlir --function mix --device=sim:sm_90a --shape B=1,M=130,N=130 --random 3 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.bf16.mlir --function head_scale --device=sim:sm_90a --shape B=1,M=100,N=130 --random 2 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %t.f16.mlir --function mix --device=sim:sm_90a --shape B=1,M=130,N=130 --random 3 --verify | FileCheck %s %}
 // RUN: attn-run %t.bf16.mlir --function mix --device=sim:sm_80 --shape B=1,M=70,N=70 --random 4 --verify | FileCheck %s
 // RUN: attn-run %t.f16.mlir --function square --device=sim:sm_80 --shape B=2,M=5,N=100 --random 5 --verify | FileCheck %s
 // RUN: %if long %{ attn-run %t.f16.mlir --function square --device=sim:sm_90a --shape B=1,M=70,N=90 --random 6 --verify | FileCheck %s %}

@@ -1,18 +1,18 @@
 // Queries that are turned and normalised where their tile is, against float64.
 
 // RUN: attn-run %s --function halves --shape 'M=70,N=133; M=1,N=40; M=129,N=64' --random 1 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %s --function halves --shape 'M=70,N=133; M=1,N=40' --random 2 --device=sim:sm_90a --verify | FileCheck %s
-// RUN: attn-run %s --function interleaved --shape 'B=2,M=17,N=65; B=1,M=1,N=3' --random 3 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function halves --shape 'M=70,N=133; M=1,N=40' --random 2 --device=sim:sm_90a --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function interleaved --shape 'B=2,M=17,N=65; B=1,M=1,N=3' --random 3 --device=sim:sm_80 --verify | FileCheck %s %}
 // RUN: attn-run %s --function interleaved --shape 'B=2,M=17,N=65' --random 4 --device=sim:sm_90a --verify | FileCheck %s
 // RUN: attn-run %s --function normed --shape 'M=70,N=133' --random 5 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %s --function normed --shape 'M=70,N=133' --random 6 --device=sim:sm_90a --verify | FileCheck %s
-// RUN: attn-run %s --function axial --random 7 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function normed --shape 'M=70,N=133' --random 6 --device=sim:sm_90a --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function axial --random 7 --device=sim:sm_80 --verify | FileCheck %s %}
 // RUN: attn-run %s --function axial --random 8 --device=sim:sm_90a --verify | FileCheck %s
 // RUN: attn-run %s --function twice --random 9 --device=sim:sm_80 --verify | FileCheck %s
 
 // Packed heads, splits of the keys, a query in registers; a persistent grid.
 // RUN: sed 's/"fused"/"fused", pack_gqa = true, tile_m = 64/' %s > %t.packed.mlir
-// RUN: attn-run %t.packed.mlir --function halves --shape 'M=70,N=133; M=1,N=40' --random 10 --device=sim:sm_80 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.packed.mlir --function halves --shape 'M=70,N=133; M=1,N=40' --random 10 --device=sim:sm_80 --verify | FileCheck %s %}
 // RUN: attn-run %t.packed.mlir --function halves --shape 'M=70,N=133' --random 11 --device=sim:sm_90a --verify | FileCheck %s
 // RUN: sed 's/"fused"/"fused", splits = 3/' %s > %t.splits.mlir
 // RUN: attn-run %t.splits.mlir --function halves --shape 'M=33,N=250' --random 12 --device=sim:sm_80 --verify | FileCheck %s

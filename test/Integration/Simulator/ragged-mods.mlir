@@ -1,7 +1,7 @@
 // Regions of sequences behind each other: a score that reads tensors at a row and at a key, a mask by the sequence's own lengths, and a
 // factor of the weights that its steps apply (the scales of tokens of values). Each of the three kinds of kernels, keys split, and the CPU.
 // RUN: attn-run %s --function=varlen --shape offsets=6,query_rows=230,key_rows=310 --random=1 --verify | FileCheck %s
-// RUN: attn-run %s --function=varlen --shape offsets=6,query_rows=230,key_rows=310 --device=sim:sm_80 --random=2 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=varlen --shape offsets=6,query_rows=230,key_rows=310 --device=sim:sm_80 --random=2 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=varlen_wgmma --shape offsets=6,query_rows=230,key_rows=310 --device=sim:sm_90a --random=3 --verify | FileCheck %s
 // RUN: attn-run %s --function=varlen_tcgen05 --shape offsets=6,query_rows=230,key_rows=310 --device=sim:sm_100a --random=4 --verify | FileCheck %s
 // RUN: attn-run %s --function=varlen_split --shape offsets=6,query_rows=230,key_rows=310 --device=sim:sm_90a --random=5 --verify | FileCheck %s

@@ -2,9 +2,9 @@
 // before a view takes them: those of queries, of keys, and of what is appended.
 // RUN: attn-run %s --function=prefill --shape offsets=6,query_rows=70,T=6,P=40 --random=1 --verify | FileCheck %s
 // RUN: attn-run %s --function=prefill --shape offsets=6,query_rows=70,T=6,P=40 --device=sim:sm_80 --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --function=prefill --shape offsets=6,query_rows=70,T=6,P=40 --device=sim:sm_90a --random=3 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=prefill --shape offsets=6,query_rows=70,T=6,P=40 --device=sim:sm_90a --random=3 --verify | FileCheck %s %}
 // RUN: %if long %{ attn-run %s --function=prefill --shape offsets=6,query_rows=70,T=6,P=40 --device=sim:sm_100a --random=4 --verify | FileCheck %s %}
-// RUN: attn-run %s --function=varlen --shape offsets=6,query_rows=230,key_rows=310 --random=5 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=varlen --shape offsets=6,query_rows=230,key_rows=310 --random=5 --verify | FileCheck %s %}
 // RUN: %if long %{ attn-run %s --function=varlen --shape offsets=6,query_rows=230,key_rows=310 --device=sim:sm_80 --random=6 --verify | FileCheck %s %}
 // RUN: %if long %{ attn-run %s --function=varlen --shape offsets=6,query_rows=230,key_rows=310 --device=sim:sm_90a --random=7 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=varlen --shape offsets=6,query_rows=230,key_rows=310 --device=sim:sm_100a --random=8 --verify | FileCheck %s

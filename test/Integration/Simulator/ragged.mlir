@@ -9,7 +9,7 @@
 // RUN: attn-run %s --function=chunks --shape B=5,query_rows=150,P=31,T=9 --random=7 --verify | FileCheck %s
 // RUN: attn-run %s --function=chunks --shape B=5,query_rows=150,P=31,T=9 --device=sim:sm_80 --random=8 --verify 2>/dev/null | FileCheck %s
 // RUN: attn-run %s --function=chunks --shape B=5,query_rows=150,P=31,T=9 --device=sim:sm_90a --random=9 --verify 2>/dev/null | FileCheck %s
-// RUN: attn-run %s --function=verify_tokens --shape B=7,query_rows=20,P=31,T=9 --device=sim:sm_90a --random=10 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=verify_tokens --shape B=7,query_rows=20,P=31,T=9 --device=sim:sm_90a --random=10 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=verify_tokens --shape B=7,query_rows=20,P=31,T=9 --device=sim:sm_80 --random=11 --verify | FileCheck %s
 // CHECK: verify: PASS
 

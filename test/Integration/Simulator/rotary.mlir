@@ -1,13 +1,13 @@
 // Rows that are turned and normalised before an attention, against float64.
 
-// RUN: attn-run %s --function halves --shape 'M=70,N=133; M=1,N=40; M=65,N=64' --random 1 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function halves --shape 'M=70,N=133; M=1,N=40; M=65,N=64' --random 1 --verify | FileCheck %s %}
 // RUN: attn-run %s --function interleaved --shape 'B=2,M=17,N=65; B=1,M=1,N=3' --random 2 --verify | FileCheck %s
 // RUN: attn-run %s --function normed --shape 'M=70,N=133; M=1,N=40' --random 3 --verify | FileCheck %s
 // RUN: attn-run %s --function axial --random 4 --verify | FileCheck %s
 // RUN: attn-run %s --function double --random 5 --verify | FileCheck %s
 // RUN: sed 's/f64/f16/g' %s > %t.mlir
 // RUN: attn-run %t.mlir --function halves --shape 'M=70,N=133; M=1,N=40' --random 6 --device=sim:sm_80 --verify | FileCheck %s
-// RUN: attn-run %t.mlir --function halves --shape 'M=70,N=133; M=1,N=40' --random 7 --device=sim:sm_90a --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.mlir --function halves --shape 'M=70,N=133; M=1,N=40' --random 7 --device=sim:sm_90a --verify | FileCheck %s %}
 // RUN: attn-run %t.mlir --function interleaved --shape 'B=2,M=17,N=65; B=1,M=1,N=3' --random 8 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: attn-run %t.mlir --function normed --shape 'M=70,N=133' --random 9 --device=sim:sm_90a --verify | FileCheck %s
 // RUN: attn-run %t.mlir --function axial --random 10 --device=sim:sm_80 --verify | FileCheck %s

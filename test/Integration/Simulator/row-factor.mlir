@@ -3,11 +3,11 @@
 // and infinities; shifts that are too large to be taken after the product; hidden keys and rows.
 // RUN: attn-run %s --function=descales --device=sim:sm_89 --random=1 --verify | FileCheck %s
 // RUN: attn-run %s --function=descales --device=sim:sm_90a --random=2 --verify --schedules 2 | FileCheck %s
-// RUN: attn-run %s --function=descales --device=sim:sm_100a --random=3 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=descales --device=sim:sm_100a --random=3 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=infinite --device=sim:sm_90a --random=4 --verify | FileCheck %s
 // RUN: attn-run %s --function=rows --device=sim:sm_80 --random=5 --verify | FileCheck %s
-// RUN: attn-run %s --function=rows --device=sim:sm_90a --random=6 --verify | FileCheck %s
-// RUN: attn-run %s --function=blocks --device=sim:sm_80 --random=7 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=rows --device=sim:sm_90a --random=6 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function=blocks --device=sim:sm_80 --random=7 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=blocks --device=sim:sm_90a --random=8 --verify | FileCheck %s
 // RUN: attn-run %s --function=blocks_tensor --device=sim:sm_100a --random=9 --verify | FileCheck %s
 // CHECK: verify: PASS

@@ -4,10 +4,10 @@
 // RUN: attn-opt %s --attn-grad="recompute=true lse-gradient=true" -o %t.mlir
 // RUN: sed s/bf16/f16/g %s | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.f16.mlir
 // RUN: sed s/bf16/f32/g %s | attn-opt --attn-grad="recompute=true lse-gradient=true" -o %t.f32.mlir
-// RUN: attn-run %t.mlir --function all_grad --device=sim:sm_80 --shape M=130,N=67 --random 1 --verify --schedules %if long %{10%} %else %{3%}
-// RUN: attn-run %t.mlir --function all_grad --device=sim:sm_90a --shape M=66,N=129 --random 2 --verify --schedules %if long %{10%} %else %{3%}
+// RUN: attn-run %t.mlir --function all_grad --device=sim:sm_80 --shape M=130,N=67 --random 1 --verify --schedules %if long %{10%} %else %{2%}
+// RUN: %if long %{ attn-run %t.mlir --function all_grad --device=sim:sm_90a --shape M=66,N=129 --random 2 --verify --schedules 10 %}
 // RUN: %if long %{ attn-run %t.f16.mlir --function dropped_grad --device=sim:sm_80 --shape M=40,N=33 --random 3 --verify --schedules 3 %}
-// RUN: attn-run %t.f16.mlir --function dropped_grad --device=sim:sm_90a --shape M=64,N=64 --random 4 --fill arg3=normal --verify --schedules 3
+// RUN: attn-run %t.f16.mlir --function dropped_grad --device=sim:sm_90a --shape M=64,N=64 --random 4 --fill arg3=normal --verify --schedules %if long %{3%} %else %{2%}
 // RUN: %if long %{ attn-run %t.f32.mlir --function all_grad --shape M=130,N=67 --random 5 --verify %}
 // RUN: %if long %{ attn-run %t.f32.mlir --function dropped_grad --shape M=40,N=33 --random 3 --verify %}
 

@@ -2,14 +2,14 @@
 // rows without keys; the backward, whose LSE has the sink in it.
 // RUN: attn-run %s --function plain --device=sim:sm_80 --shape B=1,M=70,N=130 --random 1 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function plain --device=sim:sm_90a --shape B=1,M=70,N=130 --random 2 --verify --schedules 2 | FileCheck %s
-// RUN: attn-run %s --function plain --device=sim:sm_90a --shape B=1,M=70,N=20 --random 3 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function plain --device=sim:sm_90a --shape B=1,M=70,N=20 --random 3 --verify | FileCheck %s %}
 // RUN: attn-run %s --function packed --device=sim:sm_80 --shape B=2,M=5,N=100 --random 4 --verify | FileCheck %s
 // RUN: attn-run %s --function packed --device=sim:sm_90a --shape B=2,M=5,N=100 --random 5 --verify | FileCheck %s
 // RUN: attn-run %s --function persistent --device=sim:sm_90a --shape B=1,M=200,N=100 --random 6 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function small --device=sim:sm_80 --shape B=1,M=70,N=100 --random 7 --verify | FileCheck %s
 // RUN: attn-opt %s --attn-grad=recompute=true -o %t.mlir
 // RUN: attn-run %t.mlir --function plain_grad --device=sim:sm_80 --shape B=1,M=40,N=33 --random 8 --verify | FileCheck %s
-// RUN: attn-run %t.mlir --function plain_grad --device=sim:sm_90a --shape B=1,M=40,N=33 --random 9 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %t.mlir --function plain_grad --device=sim:sm_90a --shape B=1,M=40,N=33 --random 9 --verify | FileCheck %s %}
 // RUN: attn-run %s --function any --device=sim:sm_90a --shape B=1,Hq=3,M=20,N=20 --random 10 --verify | FileCheck %s
 // CHECK: verify: PASS
 

@@ -2,10 +2,10 @@
 // ranges, lengths, pages, slices of V, sizes shorter than a split and none at all; sinks count once.
 // RUN: attn-run %s --function decode --device=sim:sm_80 --shape "B=2,M=1,N=300;B=1,M=3,N=5;B=1,M=1,N=64;B=1,M=2,N=0" --random 1 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function decode --device=sim:sm_90a --shape "B=2,M=1,N=300;B=1,M=3,N=5" --random 2 --verify --schedules 2 | FileCheck %s
-// RUN: attn-run %s --function window --device=sim:sm_80 --shape "B=2,M=70,N=300;B=1,M=200,N=30" --random 3 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function window --device=sim:sm_80 --shape "B=2,M=70,N=300;B=1,M=200,N=30" --random 3 --verify | FileCheck %s %}
 // RUN: attn-run %s --function window --device=sim:sm_90a --shape "B=2,M=70,N=300" --random 4 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function ranges --device=sim:sm_80 --shape "B=2,M=20,N=300" --random 5 --verify | FileCheck %s
-// RUN: attn-run %s --function paged --device=sim:sm_80 --shape "B=4,T=10,P=41" --random 6 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function paged --device=sim:sm_80 --shape "B=4,T=10,P=41" --random 6 --verify | FileCheck %s %}
 // RUN: attn-run %s --function paged --device=sim:sm_90a --shape "B=4,T=10,P=41" --random 7 --verify | FileCheck %s
 // RUN: attn-run %s --function slices --device=sim:sm_80 --shape "B=1,M=9,N=150" --random 9 --verify | FileCheck %s
 // CHECK: verify: PASS

@@ -2,11 +2,11 @@
 // they read, sinks, dropout, slices of V, splits that see no key; scores whose maximum leaves an LSE no room for a logarithm.
 // RUN: attn-run %s --function decode --device=sim:sm_80 --shape "B=2,M=1,N=300;B=1,M=3,N=5;B=1,M=1,N=1;B=1,M=2,N=0" --random 1 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function decode --device=sim:sm_90a --shape "B=2,M=1,N=300;B=1,M=3,N=5" --random 2 --verify --schedules 2 | FileCheck %s
-// RUN: attn-run %s --function window --device=sim:sm_80 --shape "B=2,M=70,N=300;B=1,M=200,N=30" --random 3 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function window --device=sim:sm_80 --shape "B=2,M=70,N=300;B=1,M=200,N=30" --random 3 --verify | FileCheck %s %}
 // RUN: attn-run %s --function window --device=sim:sm_90a --shape "B=2,M=70,N=300;B=1,M=200,N=30" --random 4 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function lengths --device=sim:sm_80 --shape "B=3,M=2,N=200" --random 5 --verify | FileCheck %s
-// RUN: attn-run %s --function lengths --device=sim:sm_90a --shape "B=3,M=2,N=200" --random 6 --verify | FileCheck %s
-// RUN: attn-run %s --function huge --device=sim:sm_80 --shape "B=1,M=40,N=190" --random 7 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function lengths --device=sim:sm_90a --shape "B=3,M=2,N=200" --random 6 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --function huge --device=sim:sm_80 --shape "B=1,M=40,N=190" --random 7 --verify | FileCheck %s %}
 // RUN: attn-run %s --function huge --device=sim:sm_90a --shape "B=1,M=40,N=190" --random 8 --verify | FileCheck %s
 // RUN: attn-run %s --function slices --device=sim:sm_80 --shape "B=1,M=9,N=150" --random 9 --verify | FileCheck %s
 // RUN: attn-run %s --function dropped --device=sim:sm_80 --shape "B=1,M=20,N=150" --random 10 --verify | FileCheck %s

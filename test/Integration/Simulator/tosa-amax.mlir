@@ -2,8 +2,8 @@
 // of it before, as kernels and what is left around them compute them.
 // RUN: attn-run %s --device=cpu --random=1 --verify | FileCheck %s
 // RUN: attn-run %s --device=sim:sm_89 --random=2 --verify | FileCheck %s
-// RUN: attn-run %s --device=sim:sm_90a --random=3 --verify | FileCheck %s
-// RUN: attn-run %s --device=sim:sm_100a --random=4 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --device=sim:sm_90a --random=3 --verify | FileCheck %s %}
+// RUN: %if long %{ attn-run %s --device=sim:sm_100a --random=4 --verify | FileCheck %s %}
 // CHECK: verify: PASS
 
 func.func @amax(%q: tensor<4x64x64xf16>, %k: tensor<4x96x64xf16>, %v: tensor<4x96x64xf16>, %factor: tensor<1x1x1xf16>) -> (tensor<4x64x64xf8E4M3FN>, tensor<1x1x1xf16>) {

@@ -6,7 +6,7 @@ import numpy as np
 import attn_mlir
 from attn_mlir.rotary import rotate
 from attn_mlir.runtime.host_array import HostArray
-from devices import in_turn
+from devices import in_turn, some
 
 rng = np.random.default_rng(6)
 ON = {}, {"target": "sm_80", "device": "sim"}, {"target": "sm_90a", "device": "sim"}
@@ -74,7 +74,7 @@ for case, place in in_turn(((1, False, None), (3, True, None), (2, False, rng.in
 q, k_new, v_new = draw(B, H, 1, D), draw(B, HKV, 1, D), draw(B, HKV, 1, D)
 places = TABLE[[0, 1], (LENGTHS - 1) // PAGE][:, None] * PAGE + (LENGTHS - 1)[:, None] % PAGE
 bits = []
-for where in ON:
+for where in some(ON):
     for before in (True, False):
         pools = [HostArray("f8E4M3FN", (PAGES, HKV, PAGE, D), bytearray(PAGES * HKV * PAGE * D)) for _ in range(2)]
         rows = rotate(k_new, *TABLES, positions=(LENGTHS - 1)[:, None]) if before else k_new
@@ -151,16 +151,16 @@ for case, place in in_turn(((False, rng.integers(0, 40, 13)), (True, None, np.in
 # Where rows are in their sequences, by arrays of NumPy and without it.
 from attn_mlir.rotary import positions_of_rows  # noqa: E402
 
-some = [1, 4, 4, 6], [9, 3, 2], 8
+lists = [1, 4, 4, 6], [9, 3, 2], 8
 expected = [0, 6, 7, 8, 0, 1, 0, 0]
-assert positions_of_rows(*map(np.array, some[:2]), some[2]).tolist() == expected
-assert bytes(positions_of_rows(*(HostArray.of("i32", (len(x),), x) for x in some[:2]), some[2]).data) == np.array(expected).tobytes()
+assert positions_of_rows(*map(np.array, lists[:2]), lists[2]).tolist() == expected
+assert bytes(positions_of_rows(*(HostArray.of("i32", (len(x),), x) for x in lists[:2]), lists[2]).data) == np.array(expected).tobytes()
 assert positions_of_rows(np.array([0]), np.array([], np.int32), 2).tolist() == [0, 0]
 
 # Wider rows quantised by scales of their own, after they are turned.
 bits = []
 rows, at = draw(2, HKV, D), np.array([18, 29])
-for where in ON:
+for where in some(ON):
     for before in (True, False):
         pools = [HostArray("i8", (PAGES, HKV, PAGE, D), bytearray(PAGES * HKV * PAGE * D)) for _ in range(2)]
         scales = [np.zeros((PAGES, HKV, PAGE), np.float32) for _ in range(2)]

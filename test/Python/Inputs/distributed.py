@@ -114,6 +114,12 @@ class Distributed(unittest.TestCase):
             ranks=ranks, tokens=tokens, heads=heads, key_heads=key_heads, head_dim=16, dtype="f32", chunk=chunk, **options
         )
 
+    def one_kernel(self, *sizes, **options):
+        """A plan whose positions are read from tables, also those of ranges: one kernel for all calls. In a long run as planned."""
+        plan = self.plan(*sizes, **options)
+        plan.is_deterministic = plan.is_deterministic or not LONG
+        return plan
+
     def test_schemes(self):
         """Each scheme, and each placement that it has, under a causal mask; 250 tokens are no multiple of anything."""
         arrays, sees = arrays_of(250, 4, 2), band(250, None, 0)
@@ -140,28 +146,32 @@ class Distributed(unittest.TestCase):
         lengths = (5, 60, 1, 64)
         ids = np.repeat(np.arange(4), lengths)
         with self.subTest("window"):
-            self.check(self.plan(130, 4, 1, 3, window=(20, 3)), arrays, band(130, 20, 3))
+            self.check(self.one_kernel(130, 4, 1, 3, window=(20, 3)), arrays, band(130, 20, 3))
         with self.subTest("documents"):
             same = ids[:, None] == ids
             for placement in ("documents", "contiguous"):
-                self.check(self.plan(130, 4, 1, 3, causal=True, documents=lengths, placement=placement), arrays, same & (j <= i))
+                self.check(self.one_kernel(130, 4, 1, 3, causal=True, documents=lengths, placement=placement), arrays, same & (j <= i))
         with self.subTest("mods"):
             slopes = np.array([0.5, 0.25, 0.125, 0.0625], np.float32)
             slope, extent = mask.tensor(slopes), mask.tensor(np.full(1, 7, np.int32))
             self.check(
-                self.plan(130, 4, 1, 4, causal=True), arrays, (j <= i) & ((i + j) % 7 != 3),
+                self.one_kernel(130, 4, 1, 4, causal=True), arrays, (j <= i) & ((i + j) % 7 != 3),
                 lambda s: (s + slopes[:, None, None] * (j - i), np.ones_like(s)),
                 mask_mod=lambda b, h, i, j: (i + j) % extent[0] != 3,
                 score_mod=lambda s, b, h, i, j: s + slope[h] * (j - i),
             )  # fmt: skip
-        with self.subTest("lengths"):
-            self.check(self.plan(130, 4, 1, 2), arrays, j <= i, mask_mod=mask.causal("bottom_right"))
-        with self.subTest("rows without keys"):
-            self.check(self.plan(130, 4, 1, 2, causal=True), arrays, (j <= i) & (j > 9), mask_mod=lambda b, h, i, j: j > 9)
+        causal, some = mask.causal("bottom_right"), mask.trace_mask(lambda b, h, i, j: j > 9)
+        with self.subTest("lengths, rows without keys"):
+            self.check(self.one_kernel(130, 4, 1, 2), arrays, (j <= i) & (j > 9), mask_mod=causal & some)
+        if LONG:
+            with self.subTest("lengths"):
+                self.check(self.plan(130, 4, 1, 2), arrays, j <= i, mask_mod=causal)
+            with self.subTest("rows without keys"):
+                self.check(self.plan(130, 4, 1, 2, causal=True), arrays, (j <= i) & (j > 9), mask_mod=some)
         with self.subTest("ranks without tokens"):
             few = arrays_of(40, 4, 1)
             for scheme in ("group-cast", "ring", "query-cast"):
-                plan = self.plan(40, 4, 1, 8, causal=True, scheme=scheme)
+                plan = self.one_kernel(40, 4, 1, 8, causal=True, scheme=scheme)
                 self.assertTrue(any(not rank.rows for rank in plan.ranks))
                 self.check(plan, few, band(40, None, 0))
 
@@ -172,7 +182,7 @@ class Distributed(unittest.TestCase):
         slope = mask.tensor(slopes)
         i, j = np.indices((96, 96))
         for ranks in (2, 4):
-            plan = self.plan(96, 8, 2, ranks, batch=2, causal=True, scheme="all-to-all")
+            plan = self.one_kernel(96, 8, 2, ranks, batch=2, causal=True, scheme="all-to-all")
             got = self.check(
                 plan, arrays, j <= i, lambda s: (s + slopes[:, None, None] * (j - i), np.ones_like(s)),
                 score_mod=lambda s, b, h, i, j: s + slope[h] * (j - i),
@@ -192,7 +202,7 @@ class Distributed(unittest.TestCase):
         delta = (d_output * output).sum(-1) - d_lse
         d_sink = -(np.exp(sink[:, None] - lse) * delta).sum((0, 2))
         for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring", "query-cast"):
-            plan = self.plan(96, 4, 2, 4, causal=True, scheme=scheme)
+            plan = self.one_kernel(96, 4, 2, 4, causal=True, scheme=scheme)
             got = simulate(plan, q, k, v, sink=sink, d_output=d_output, d_lse=d_lse, mask_mod=options["mask_mod"])
             for a, b in zip((got.output, got.lse, got.d_query, got.d_key, got.d_value, got.d_sink), (output, lse, *wanted, d_sink)):
                 self.assertLess(np.abs(a - b).max(), 1e-5, scheme)
@@ -231,7 +241,7 @@ class Distributed(unittest.TestCase):
 
         step = 1e-5
         for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring", "query-cast"):
-            plan = self.plan(90, 4, 2, 4, causal=True, scheme=scheme)
+            plan = self.one_kernel(90, 4, 2, 4, causal=True, scheme=scheme)
             got = simulate(plan, q, k, v, d_output=d_output, d_lse=d_lse, score_mod=mod(slopes, table))
             self.assertEqual([d.shape for d in got.d_reads], [(4,), (4, 179)])
             for which, place in ((0, (1,)), (0, (3,)), (1, (0, 89)), (1, (2, 95)), (1, (3, 170))):
@@ -245,12 +255,12 @@ class Distributed(unittest.TestCase):
         arrays = arrays_of(90, 4, 2, batch=2)
         generator = np.random.default_rng(6)
         shapes = {
-            "group-cast": ((2, 4, 90, 90), (2, 1, 90, 1), *(((1, 4, 90, 90), (1, 4, 1, 90)) if LONG else ())),
+            "group-cast": ((2, 1, 90, 1), *(((2, 4, 90, 90), (1, 4, 90, 90), (1, 4, 1, 90)) if LONG else ())),
             "group-cast, own first": ((2, 4, 90, 90),),
             "ring": ((1, 4, 1, 90),),
         }
         for scheme in shapes:
-            plan = self.plan(90, 4, 2, 4, batch=2, causal=True, scheme=scheme)
+            plan = self.one_kernel(90, 4, 2, 4, batch=2, causal=True, scheme=scheme)
             for shape in shapes[scheme]:
                 bias = generator.standard_normal(shape).astype(np.float32)
                 change = lambda s: (s + bias, np.ones_like(s))  # noqa: B023, E731
@@ -267,7 +277,7 @@ class Distributed(unittest.TestCase):
         i, j = np.indices((90, 90))
         exists = np.maximum(i, j) < lengths[:, None, None, None]
         for scheme in ("group-cast", "ring", "all-to-all", "all-to-all 2 x ring", "query-cast"):
-            plan = self.plan(90, 4, 2, 4, batch=3, causal=True, scheme=scheme)
+            plan = self.one_kernel(90, 4, 2, 4, batch=3, causal=True, scheme=scheme)
             self.check(plan, arrays, (j <= i) & exists, lengths=lengths)
             torn = [array.copy() for array in arrays]
             for array in torn:
@@ -302,7 +312,7 @@ class Distributed(unittest.TestCase):
     def test_bits(self):
         """Output, LSE and dQ of deterministic plans are those of one rank; gradients are the same in every run."""
         masks = {"window": (200, 100)}, {"causal": True, "documents": (300, 723)}, {"causal": True}
-        for mask_options in masks if LONG else masks[:2]:
+        for mask_options in masks if LONG else masks[1:2]:
             arrays = arrays_of(1023, 2, 1, dtype=np.float16)
             q, k, v, d_output, d_lse = arrays
             results = []
@@ -333,7 +343,7 @@ class Distributed(unittest.TestCase):
             i, j = np.indices((tokens, tokens))
             sees = ((i * seed + j) % step != 0) & (abs(i - j) >= least % 7) | (j == least)
             with self.subTest(tokens=tokens, ranks=ranks, seed=seed, step=step, least=least):
-                plan = self.plan(tokens, 2, 2, ranks)
+                plan = self.one_kernel(tokens, 2, 2, ranks)
                 c = mask.tensor(np.array([seed, step, least % 7, least], np.int32))
                 self.check(
                     plan, arrays_of(tokens, 2, 2, seed=seed), sees,
@@ -351,10 +361,10 @@ class Distributed(unittest.TestCase):
             "heads": (lambda b, h, i, j: (j <= i) & (i - j < 20 * (h + 1)), (j <= i) & (i - j < 20 * (np.arange(4)[:, None, None] + 1)), None),
             "lengths": (mask.causal("bottom_right"), j <= i, None),
         }
-        for name in cases if LONG else ("blocks", "data", "heads"):
+        for name in cases if LONG else ("blocks", "data"):
             predicate, sees, sent = cases[name]
             with self.subTest(name):
-                plan = self.plan(256, 4, 2, 4, mask_mod=predicate)
+                plan = self.one_kernel(256, 4, 2, 4, mask_mod=predicate)
                 self.assertEqual(plan.mask_text, "blocks")
                 got = self.check(plan, arrays_of(256, 4, 2), np.broadcast_to(sees, (1, 4, 256, 256)), mask_mod=predicate)
                 if sent is not None:
@@ -366,16 +376,15 @@ class Distributed(unittest.TestCase):
 
     def test_bytes(self):
         """What threads have sent is what plans say."""
-        q, k, v, d_output, _ = arrays_of(256, 4, 2)
+        q, k, v, d_output, d_lse = arrays_of(256, 4, 2)
         element = 2 * 32 * 4  # of a token: Hkv (D + Dv) e
         for scheme, placement, options in (
-            ("group-cast", "zigzag", {"causal": True}),
             ("group-cast", "contiguous", {"window": (31, 0)}),
             ("ring", "contiguous", {}),
-            *([("all-gather", "contiguous", {})] if LONG else []),
+            *([("group-cast", "zigzag", {"causal": True}), ("all-gather", "contiguous", {})] if LONG else []),
         ):
-            plan = self.plan(256, 4, 2, 4, scheme=scheme, placement=placement, **options)
-            got = simulate(plan, q, k, v, d_output=d_output)
+            plan = self.one_kernel(256, 4, 2, 4, scheme=scheme, placement=placement, **options)
+            got = simulate(plan, q, k, v, d_output=d_output, d_lse=None if LONG else d_lse)
             for rank, (forward, backward) in enumerate(zip(got.forward_bytes, got.backward_bytes)):
                 sent = sum(count(t) for stage in plan.ranks[rank].stages for t in stage.send.values())
                 returned = sum(count(plan.returned(rank, peer)) for peer in range(4) if peer != rank)

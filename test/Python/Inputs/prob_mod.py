@@ -9,7 +9,7 @@ import unittest
 import attn_mlir
 from attn_mlir import mask
 from attn_mlir.runtime.host_array import HostArray, round_to
-from devices import in_turn
+from devices import in_turn, some
 
 generator = random.Random(5)
 HQ, HKV, M, N, D, DV, SINK = 2, 1, 21, 19, 32, 24, 0.5
@@ -41,7 +41,7 @@ class ProbMod(unittest.TestCase):
 
     def check(self, traced, by_hand):
         options = {"causal": True, "sink": HostArray.of("f32", (HQ,), [SINK] * HQ), "prob_mod": traced, "return_lse": True}
-        for where in ON:
+        for where in some(ON):
             found = attn_mlir.attention(*self.arrays, **options, **where)
             for array, numbers in zip(found, expected(*self.arrays, by_hand)):
                 for ours, theirs in zip(array.values(), numbers):

@@ -162,7 +162,7 @@ class Concurrent(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             environment = {**os.environ, "ATTN_CACHE_DIR": folder, "PYTHONHASHSEED": "0"}
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-            children = [subprocess.Popen([sys.executable, "-c", CHILD], env=environment, **pipes) for _ in range(4 if LONG else 3)]
+            children = [subprocess.Popen([sys.executable, "-c", CHILD], env=environment, **pipes) for _ in range(4 if LONG else 2)]
             for child in children:  # all have imported the package and wait
                 child.stdin.write("go\n")
                 child.stdin.flush()
