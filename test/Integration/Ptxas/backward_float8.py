@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 import cubin
+from float8 import assemble_without_spills
 from sweep import few
 
 MODULE = """func.func @grad(%q: {q}, %k: {q}, %v: {v}, %o: {o}, %lse: tensor<?x?x?xf32>, %do: {do}, %x: tensor<1xf32>, %y: tensor<?x?xf32>)
@@ -44,14 +45,7 @@ def assemble(ptxas, folder, target, dims, clause, gradient, promote):
         ptx = f.read()
     if not re.search(BYTES, ptx) or re.search(WIDER, ptx):
         sys.exit(f"{name}: expected products of 8 bits alone")
-    command = [ptxas, "-v", f"-arch={target}", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"]
-    result = subprocess.run(command, capture_output=True, text=True)
-    report = result.stdout + result.stderr
-    if result.returncode or "C75" in report:
-        sys.exit(f"{name}: {report}")
-    spills = re.findall(r"(\d+) bytes spill stores, (\d+) bytes spill loads", report)
-    if len(spills) < 2 or any(pair != ("0", "0") for pair in spills):
-        sys.exit(f"{name}: expected kernels without spills, got {spills}")
+    assemble_without_spills(ptxas, target, folder, name, kernels=2)
 
 
 def check_steps(ptxas, folder):
