@@ -302,7 +302,8 @@ def tiny_suite() -> Suite:
     )
     silicon = tuple(dataclasses.replace(case, M=70, N=90) for case in full_cases() if case.problem.mask)[:3]
     # Of each kind on one of the targets.
-    proven = {"sm_80": (numerics[1], numerics[2], numerics[4], numerics[6]), "sm_90a": (numerics[0], numerics[3], numerics[5], numerics[7])}
+    proven: dict[str, tuple[Problem, ...]] = {"sm_80": (numerics[1], numerics[2], numerics[4], numerics[6])}
+    proven["sm_90a"] = (numerics[0], numerics[3], numerics[5], numerics[7])
     return Suite(smoke, proven, timed, timed["speed"], silicon, candidates=2)
 
 
