@@ -203,9 +203,9 @@ def content_digest(files: Files) -> str:
 
 
 @functools.lru_cache(maxsize=None)
-def file_digest(path: str, size: int, modified: int) -> str:
+def file_digest(path: str, size: int, modified: int, changed: int) -> str:
     """Kept beside the entries: of a compiler of 200 MB it takes a quarter of a second in each process."""
-    note = default_folder() / "compilers" / digest_of([path, str(size), str(modified)])
+    note = default_folder() / "compilers" / digest_of([path, str(size), str(modified), str(changed)])
     try:
         digest = read_plain(note)
         if len(digest) == 64 and set(digest) <= set(string.hexdigits):
@@ -226,6 +226,6 @@ def file_digest(path: str, size: int, modified: int) -> str:
 
 
 def compiler_digest(path: str) -> str:
-    """Of the compiler's own bytes: another build gives other keys."""
+    """Of the compiler's own bytes: another build gives other keys. Archives set the time of modification, and of two builds to the same; that of the change of status they cannot."""
     status = os.stat(path)
-    return file_digest(os.path.abspath(path), status.st_size, status.st_mtime_ns)
+    return file_digest(os.path.abspath(path), status.st_size, status.st_mtime_ns, status.st_ctime_ns)

@@ -185,6 +185,10 @@ class Disk(unittest.TestCase):
                 self.assertEqual(attn_mlir.cache.compiler_digest(str(compiler)), expected)
             compiler.write_bytes(b"another")
             self.assertEqual(attn_mlir.cache.compiler_digest(str(compiler)), hashlib.sha256(b"another").hexdigest())
+            times = compiler.stat()
+            compiler.write_bytes(b"unequal")  # as long, and as old, as an archive may make it
+            os.utime(compiler, ns=(times.st_atime_ns, times.st_mtime_ns))
+            self.assertEqual(attn_mlir.cache.compiler_digest(str(compiler)), hashlib.sha256(b"unequal").hexdigest())
 
     def test_nothing_kept(self):
         Cache(self.folder, max_bytes=0).put(digest_of(["k"]), {"a": "b"})
