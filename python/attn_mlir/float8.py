@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence
 
@@ -142,6 +143,8 @@ def rounded_gradient(query: Any, output: Any, d_output: Any, descale: Any, scale
     if descale is not None and (not isinstance(descale, (tuple, list)) or len(descale) != 4):
         raise BindingError(f"expected descale to be four arrays, of query, key, value and d_output, with d_output of {gradient}, got {descale!r}")
     arrays = {} if descale is None else {"d_output_descale": descale[3]}
+    if isinstance(scale_ds, Real) and not 0 < float(scale_ds) < math.inf:
+        raise BindingError(f"expected scale_ds to be positive and finite, got {scale_ds}")
     if scale_ds is not None:
         arrays["scale_ds"] = vector_like(query, float(scale_ds)) if isinstance(scale_ds, Real) else scale_ds
     wide = view_of(output, "output").dtype

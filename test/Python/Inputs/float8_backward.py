@@ -73,6 +73,8 @@ def check_errors():
     expect_error("expected query of f8E4M3FN or f8E5M2 with d_output of f8E4M3FN, got f16", lambda: backward(half, half, half, half, lse, q))
     expect_error("expected descale to be four arrays, of query, key, value and d_output", lambda: backward(q, k, v, o, lse, q, descale=(one, one, one)))
     expect_error("d_output_descale: expected f32 of (1,) or (2, 2), got f32 of (3,)", lambda: backward(q, k, v, o, lse, q, descale=(one, one, one, np.ones(3, np.float32))))
+    for number in (0, -1.0, float("inf"), float("nan")):
+        expect_error(f"expected scale_ds to be positive and finite, got {number}", lambda: backward(q, k, v, o, lse, q, scale_ds=number))
     expect_error("scale_ds: expected f32 of (1,), got f32 of (2,)", lambda: backward(q, k, v, o, lse, q, scale_ds=np.ones(2, np.float32)))
     expect_error("expected no bias with d_output of 8 bits, got one", lambda: backward(q, k, v, o, lse, q, bias=np.zeros((1, 1, 70, 90), np.float32)))
     expect_error("expected no dropout with d_output of 8 bits, got one", lambda: backward(q, k, v, o, lse, q, dropout=0.1, seed=1))
