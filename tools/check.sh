@@ -60,7 +60,8 @@ search() {
 # Runs lit over all suites and adds up its results: a line for each test that
 # ends, and what a failing one printed.
 run_tests() {
-  say "lit and unit tests"
+  say "lit and unit tests${long:+, all cases of sweeps}"
+  [[ -n $long ]] || echo "sweeps take few of their cases; tools/check.sh --long takes all"
   local results=$build/test-results.json counts name
   rm -f "$results"
   "$(tools/scripts/find-llvm-tool.sh lit)" -v -j "$jobs" --timeout "$limit" -o "$results" \
