@@ -155,6 +155,9 @@ public:
 
   /// Names of `count` results from `first` on, to write to and to read.
   llvm::SmallVector<std::string> results(int64_t first, int64_t count) const;
+  /// Names of the first results, which hold `values` at first. Before any
+  /// `use`.
+  llvm::SmallVector<std::string> update(mlir::ValueRange values);
   /// Names of operands, to read.
   llvm::SmallVector<std::string> use(mlir::ValueRange values);
   /// Names of new registers of `bits` bits: `prefix`0, `prefix`1, ...
@@ -163,6 +166,8 @@ public:
   /// "{a, b, c}"
   static std::string list(llvm::ArrayRef<std::string> names);
   void add(const std::string &instruction);
+  /// A label that the block's branches may name.
+  void label(const std::string &name);
   /// Creates the operation. One with side effects, as reads of memory are here,
   /// is not moved over others that have them.
   llvm::SmallVector<mlir::Value> create(bool hasSideEffects = true);
@@ -172,6 +177,7 @@ private:
   mlir::Location loc;
   mlir::Type resultType;
   int64_t numResults;
+  llvm::SmallVector<mlir::Value> initial;         ///< of the first results
   llvm::MapVector<mlir::Value, int64_t> operands; ///< and their numbers
   std::string text;
 };
@@ -235,6 +241,8 @@ void populateGlobalMemoryPatterns(mlir::TypeConverter &converter,
                                   mlir::RewritePatternSet &patterns);
 void populateKernelPatterns(mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
+void populateMapPatterns(mlir::TypeConverter &converter,
+                         mlir::RewritePatternSet &patterns);
 void populateMbarrierPatterns(mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
 /// With `hasFloat8` 8-bit floats are widened by instructions (WidenBytes.h).

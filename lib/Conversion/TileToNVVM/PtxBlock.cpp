@@ -25,10 +25,17 @@ SmallVector<std::string> PtxBlock::results(int64_t first, int64_t count) const {
   return llvm::map_to_vector(llvm::seq(first, first + count), placeholder);
 }
 
+SmallVector<std::string> PtxBlock::update(ValueRange values) {
+  assert(operands.empty() && "operands are numbered after these");
+  initial = llvm::to_vector(values);
+  return results(0, values.size());
+}
+
 SmallVector<std::string> PtxBlock::use(ValueRange values) {
+  int64_t first = numResults + initial.size();
   return llvm::map_to_vector(values, [&](Value value) {
-    return placeholder(operands.try_emplace(value, numResults + operands.size())
-                           .first->second);
+    return placeholder(
+        operands.try_emplace(value, first + operands.size()).first->second);
   });
 }
 
@@ -49,6 +56,8 @@ void PtxBlock::add(const std::string &instruction) {
   text += "\t" + instruction + ";\n";
 }
 
+void PtxBlock::label(const std::string &name) { text += name + ":\n"; }
+
 /// The letter of a register (LLVM, "Supported Constraint Code List", NVPTX).
 static std::string registerLetter(Type type) {
   return type.isF32() ? "f" : type.isInteger(32) ? "r" : "l";
@@ -59,16 +68,19 @@ SmallVector<Value> PtxBlock::create(bool hasSideEffects) {
   SmallVector<std::string> constraints;
   if (numResults)
     constraints.assign(numResults, "=&" + registerLetter(resultType));
+  for (size_t i = 0; i < initial.size(); ++i)
+    constraints.push_back(std::to_string(i));
   for (auto [operand, number] : operands)
     constraints.push_back(registerLetter(operand.getType()));
   SmallVector<Type> types;
   if (numResults)
     types.push_back(LLVM::LLVMStructType::getLiteral(
         builder.getContext(), SmallVector<Type>(numResults, resultType)));
+  SmallVector<Value> arguments = initial;
+  llvm::append_range(arguments, llvm::make_first_range(operands));
   auto block = LLVM::InlineAsmOp::create(
-      builder, loc, TypeRange(types),
-      ValueRange(llvm::to_vector(llvm::make_first_range(operands))),
-      "{\n" + text + "\t}", llvm::join(constraints, ","), hasSideEffects,
+      builder, loc, TypeRange(types), arguments, "{\n" + text + "\t}",
+      llvm::join(constraints, ","), hasSideEffects,
       /*is_align_stack=*/false, LLVM::TailCallKind::None,
       /*asm_dialect=*/LLVM::AsmDialectAttr(),
       /*operand_attrs=*/ArrayAttr());

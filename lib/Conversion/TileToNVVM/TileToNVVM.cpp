@@ -92,6 +92,7 @@ private:
     populateElementwisePatterns(converter, patterns);
     populateGlobalMemoryPatterns(converter, patterns);
     populateKernelPatterns(converter, patterns);
+    populateMapPatterns(converter, patterns);
     populateMbarrierPatterns(converter, patterns);
     populateMmaSyncPatterns(converter, patterns, float8Conversions);
     populateNamedBarrierPatterns(converter, patterns);

@@ -173,33 +173,44 @@ Value ScoreTile::emitDecay(Value before, Value max) {
   });
 }
 
+/// Weights less the maximum where that is `large`, and the shift that is left.
+SmallVector<Value> ScoreTile::subtract(Value max, Value large) {
+  Value rest = fragments.map(shift.getType(), shift, [&](ValueRange args) {
+    return arith::SelectOp::create(builder, loc, large,
+                                   fragments.constant(-units.offset), args[0])
+        .getResult();
+  });
+  Value differences =
+      tile::SubtractRowsOp::create(builder, loc, weights, max, large);
+  return {differences, rest};
+}
+
+/// `subtract` of weights that have a factor for each row, and the unit of what
+/// it gives.
+SmallVector<Value> ScoreTile::subtractScaled(Value max, Value large) {
+  Value unit = fragments.multiply(factor, units.exponent);
+  auto subtractFirst = [&]() -> SmallVector<Value> {
+    Value differences = fragments.map(
+        weights.getType(), {fragments.scale(weights, factor), max},
+        [&](ValueRange args) { return fragments.sub(args[0], args[1]); });
+    auto fill = [&](double value) {
+      return createFill(builder, loc, shift.getType(),
+                        static_cast<float>(value));
+    };
+    return {differences, fill(-units.offset), fill(units.exponent)};
+  };
+  return llvm::to_vector(
+      fragments.choose(large, subtractFirst, {weights, shift, unit}));
+}
+
 /// A large shift is rounded by more than an exponential forgives, or overflows
 /// (masks that add -1e9, or the lowest float): then the difference from the
 /// maximum is taken first, in a branch, since nearly no tile needs it.
 void ScoreTile::emitExponentials(Value max) {
-  Type elements = weights.getType();
-  Type rows = shift.getType();
-  SmallVector<Value> direct = {weights, shift};
-  if (factor)
-    direct.push_back(fragments.multiply(factor, units.exponent));
-  auto subtractFirst = [&]() -> SmallVector<Value> {
-    Value scores = factor ? fragments.scale(weights, factor) : weights;
-    Value differences =
-        fragments.map(elements, {scores, max}, [&](ValueRange args) {
-          return fragments.sub(args[0], args[1]);
-        });
-    Value none = fragments.map(rows, shift, [&](ValueRange) {
-      return fragments.constant(-units.offset);
-    });
-    SmallVector<Value> relative = {differences, none};
-    if (factor)
-      relative.push_back(
-          createFill(builder, loc, rows, static_cast<float>(units.exponent)));
-    return relative;
-  };
-  ValueRange relative = fragments.choose(
-      fragments.anyLarger(shift, kLargeShift), subtractFirst, direct);
-  weights = fragments.map(elements, relative, [&](ValueRange args) {
+  Value large = fragments.anyLarger(shift, kLargeShift);
+  SmallVector<Value> relative =
+      factor ? subtractScaled(max, large) : subtract(max, large);
+  weights = fragments.map(weights.getType(), relative, [&](ValueRange args) {
     Value unit = factor ? args[2] : fragments.constant(units.exponent);
     return fragments.exp2(
         fragments.fma(args[0], unit, fragments.negate(args[1])));

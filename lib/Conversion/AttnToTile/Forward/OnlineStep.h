@@ -69,6 +69,10 @@ protected:
   Fragments fragments;
 
 private:
+  llvm::SmallVector<mlir::Value> subtract(mlir::Value max, mlir::Value large);
+  llvm::SmallVector<mlir::Value> subtractScaled(mlir::Value max,
+                                                mlir::Value large);
+
   mlir::Value shift; ///< the maximum in the exponent's units, less the offset
 };
 

@@ -560,6 +560,18 @@ LogicalResult AnyOp::verify() {
                        << getSource().getType();
 }
 
+LogicalResult SubtractRowsOp::verify() {
+  FragmentType source = getSource().getType();
+  FragmentType subtrahend = getSubtrahend().getType();
+  if (source.getLayout() != FragmentLayout::Accumulator ||
+      !source.getElementType().isF32() || !subtrahend.isRow())
+    return emitOpError() << "expected an accumulator fragment of f32 and a row "
+                            "fragment, got "
+                         << source << " and " << subtrahend;
+  return verifyEqual(*this, "rows of subtrahend", source.getRows(),
+                     subtrahend.getRows());
+}
+
 LogicalResult ScaleRowsOp::verify() {
   FragmentType source = getSource().getType(), factor = getFactor().getType();
   if (source.getLayout() != FragmentLayout::OperandA || !factor.isRow())

@@ -480,6 +480,32 @@ def AnyOp : AttnTile_Op<"any", [Pure]> {
   let hasVerifier = 1;
 }
 
+def SubtractRowsOp : AttnTile_Op<"subtract_rows", [
+    Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "an accumulator less a number for each row, if that is asked for";
+  let description = [{
+    Each element less its row's subtrahend where `condition` is true, and the
+    source otherwise. The condition is the same in all lanes of a warp, which
+    branches on it. An `scf.if` of maps says the same; this is one operation for
+    the whole fragment, down to PTX.
+
+    Example:
+    ```mlir
+    %b = attn_tile.subtract_rows %a, %max if %large :
+        !attn_tile.fragment<128x64xf32, accumulator>,
+        !attn_tile.fragment<128xf32, row>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Fragment:$subtrahend,
+                       I1:$condition);
+  let results = (outs AttnTile_Fragment:$result);
+  let assemblyFormat = [{
+    $source `,` $subtrahend `if` $condition attr-dict `:` type($source) `,`
+    type($subtrahend)
+  }];
+  let hasVerifier = 1;
+}
+
 def ScaleRowsOp : AttnTile_Op<"scale_rows", [
     Pure, AllTypesMatch<["source", "result"]>]> {
   let summary = "an operand with its rows multiplied";
