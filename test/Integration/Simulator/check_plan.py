@@ -1,8 +1,8 @@
 """The plan of a worklist (balance = "plan"), and what it gives.
 
-usage: check_plan.py list|replay|balance
+usage: check_plan.py list|sequences|replay|balance
 list: the worklist alone, for random lengths with zeros: which splits there are, each once, the longest first, so that CTAs that take every
-n-th have nearly as much. replay: a launch is the same for all lengths, and gives the bits of the kernel whose grid has a CTA for each split.
+n-th have nearly as much. sequences: the same of packed ones, whose entries name row tiles, and of offsets that do not ascend. replay: a launch is the same for all lengths, and gives the bits of the kernel whose grid has a CTA for each split.
 balance: clocks of the longest CTA over the mean for lengths by Zipf's law.
 """
 
@@ -34,6 +34,26 @@ def compile_decode(folder, target, balance, ctas=8, keys=None):
     return folder / f"{balance}.ptx"
 
 
+def compile_sequences(folder):
+    q, k = f"tensor<?x{HEADS}x{D}xf16>", f"tensor<?x{KEY_HEADS}x?x{D}xf16>"
+    b = f"tensor<?x{HEADS}x?x{D}xf16>"
+    (folder / "sequences.mlir").write_text(f"""func.func @decode(%qp: {q}, %k: {k}, %v: {k}, %offsets: tensor<?xi32>, %n: tensor<?xi32>) -> {q} {{
+  %q = attn.ragged %qp[%offsets] : {q}[tensor<?xi32>] -> {b}
+  %m = attn.sequence_lengths %offsets : tensor<?xi32> -> tensor<?xi32>
+  %r = attn.attention %q, %k, %v lengths(key %n : tensor<?xi32>, query %m : tensor<?xi32>)
+      {{schedule = #attn.schedule<kind = "split_kv", mma = "mma_sync", split_keys = {SPLIT}, tile_n = 16, tile_m = 16, stages = 2, warps = 1, balance = "plan", persistent_ctas = 8>}}
+      : {b}, {k}, {k} -> {b}
+  %zero = arith.constant 0 : index
+  %rows = tensor.dim %qp, %zero : {q}
+  %e = tensor.empty(%rows) : {q}
+  %o = attn.pack %r[%offsets] into %e : {b}[tensor<?xi32>] into {q}
+  return %o : {q}
+}}
+""")
+    subprocess.run(["attn-opt", folder / "sequences.mlir", "--target=sm_80", "--emit=ptx,manifest", "-o", folder / "plan"], check=True)
+    return folder / "plan.ptx"
+
+
 def simulate(ptx, folder, inputs, *options):
     for number, array in enumerate(inputs):
         np.save(folder / f"{number}.npy", array)
@@ -51,14 +71,14 @@ def random_lengths(rng, batches, keys):
     return lengths.astype(np.int32)
 
 
-def plan_alone(manifest, batches, splits):
+def plan_alone(manifest, numbers, output):
     """The manifest with the worklist as an output, by the kernel that writes it alone."""
     data = json.loads(manifest)
     data["kernels"] = [kernel for kernel in data["kernels"] if kernel["entry"] == "decode_plan"]
     data["workspaces"], data["predicted_bytes"] = [], []
     data["operands"] = [operand for operand in data["operands"] if operand["role"] == "input"]
-    data["operands"].append({"name": "worklist", "role": "output", "dtype": "i32", "shape": [1 + batches * splits]})
-    data["operands"].append({"name": "output", "role": "inout", "dtype": "f16", "shape": ["B0", HEADS, 1, D]})
+    data["operands"].append({"name": "worklist", "role": "output", "dtype": "i32", "shape": [numbers]})
+    data["operands"].append({"name": "output", "role": "inout", "dtype": "f16", "shape": output})
     for parameter in data["kernels"][0]["parameters"]:
         if parameter.pop("workspace", None):
             parameter["operand"] = "worklist"
@@ -77,7 +97,7 @@ def check_list():
             lengths = random_lengths(rng, batches, keys)
             if trial % 5 == 4:  # what lengths should not be
                 lengths[rng.integers(0, batches)] = rng.choice([-1, -(2**31), 2**31 - 1])
-            (folder / "plan.json").write_text(plan_alone(manifest, batches, splits))
+            (folder / "plan.json").write_text(plan_alone(manifest, 1 + batches * splits, ["B0", HEADS, 1, D]))
             q, k = np.zeros((batches, HEADS, 1, D), np.float16), np.zeros((batches, KEY_HEADS, keys, D), np.float16)
             worklist, _ = simulate(ptx, folder, [q, k, k, lengths, q])
             lengths = np.clip(lengths.astype(np.int64), 0, splits * SPLIT)
@@ -89,6 +109,41 @@ def check_list():
             for ctas in (1, 7, 132):
                 loads = [payload[cta::ctas].sum() for cta in range(ctas)]
                 assert max(loads) - min(loads) <= SPLIT, (trial, ctas, loads)
+
+
+def check_sequences():
+    rng = np.random.default_rng(4)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        ptx = compile_sequences(folder)
+        manifest = (folder / "plan.json").read_text()
+        for trial in range(24 if LONG else 10):
+            batches, keys = int(rng.integers(1, 60)), int(rng.integers(1, 300))
+            splits = -(-keys // SPLIT)
+            lengths = random_lengths(rng, batches, keys)
+            rows = rng.integers(0, 60, batches) * (rng.random(batches) < rng.choice([0.1, 0.6, 1]))
+            rows[rng.integers(0, batches)] = rng.choice([1, 15, 16, 17])
+            offsets = np.concatenate([[0], np.cumsum(rows)]).astype(np.int32)
+            ascends = trial % 5 != 4
+            if not ascends:
+                offsets = rng.integers(-5, offsets[-1] + 5, batches + 1).astype(np.int32)
+            total = max(int(offsets[-1]), 1) if ascends else 300
+            room = (batches + total // 16) * splits
+            (folder / "plan.json").write_text(plan_alone(manifest, 1 + 2 * room, ["R0", HEADS, D]))
+            q, k = np.zeros((total, HEADS, D), np.float16), np.zeros((batches, KEY_HEADS, keys, D), np.float16)
+            worklist, _ = simulate(ptx, folder, [q, k, k, offsets, lengths, q])
+            count = int(worklist[0])
+            items, tiles = worklist[1 : 1 + 2 * count : 2], worklist[2 : 2 + 2 * count : 2]
+            found = np.minimum(offsets[1:], total) - np.maximum(offsets[:-1], 0)
+            expected = [
+                (b * splits + s, t) for b, n in enumerate(lengths) for s in range(max(-(-n // SPLIT), 1)) for t in range(-(-max(found[b], 0) // 16))
+            ]
+            if not ascends:
+                assert count == min(len(expected), room) and set(zip(items, tiles)) <= set(expected), (trial, count, len(expected), room)
+                continue
+            assert count == len(expected) and sorted(zip(items, tiles)) == expected, (trial, count, len(expected))
+            payload = np.clip(lengths[items // splits] - items % splits * SPLIT, 0, SPLIT)
+            assert (np.diff(payload) <= 0).all(), (trial, payload)
 
 
 def check_replay():
@@ -133,5 +188,5 @@ def check_balance():
 
 
 if __name__ == "__main__":
-    {"list": check_list, "replay": check_replay, "balance": check_balance}[sys.argv[1]]()
+    {"list": check_list, "sequences": check_sequences, "replay": check_replay, "balance": check_balance}[sys.argv[1]]()
     print("PASS")

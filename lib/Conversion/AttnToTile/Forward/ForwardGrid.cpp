@@ -181,21 +181,10 @@ void ForwardKernelBuilder::takePartials(Value packed, Value first, Value rows) {
     values.map(out, takeSequence(values.lookup(out), ofSplit, rows));
 }
 
-/// Where the CTA's batch begins among those behind each other by `offsets`, and
-/// how many rows, of `all`, it has.
-std::pair<Value, Value> ForwardKernelBuilder::getSequence(Value offsets,
-                                                          Value all) {
-  Value batch = values.lookup(attention.forall.getInductionVar(kLoopB));
-  Value first = readOffset(offsets, batch);
-  first = create<arith::MaxSIOp>(first, constant(0));
-  Value end = readOffset(offsets, create<arith::AddIOp>(batch, constant(1)));
-  return {first,
-          create<arith::SubIOp>(create<arith::MinSIOp>(end, all), first)};
-}
-
 /// Makes the entries of the CTA's batch a table, of those that have all batches
 /// behind each other.
 void ForwardKernelBuilder::takeTables() {
+  Value batch = values.lookup(attention.forall.getInductionVar(kLoopB));
   OnlineAttentionOp step = attention.first;
   for (Value operand : {step.getKey(), step.getValue()}) {
     PagedOp pages = getPages(operand);
@@ -206,7 +195,8 @@ void ForwardKernelBuilder::takeTables() {
       continue;
     Value all = tile::DimOp::create(builder, attention.forall.getLoc(), entries,
                                     /*dim=*/0);
-    auto [first, count] = getSequence(values.lookup(pages.getOffsets()), all);
+    auto [first, count] =
+        getSequence(values.lookup(pages.getOffsets()), batch, all);
     tables.map(entries, takeSequence(entries, first, count));
   }
 }
@@ -217,6 +207,7 @@ void ForwardKernelBuilder::takeTables() {
 void ForwardKernelBuilder::takeSequences() {
   Location loc = attention.forall.getLoc();
   takeTables();
+  Value batch = values.lookup(attention.forall.getInductionVar(kLoopB));
   for (const KernelOperand &operand : attention.operands) {
     if (!operand.offsets)
       continue;
@@ -226,7 +217,8 @@ void ForwardKernelBuilder::takeSequences() {
     auto type = cast<tile::GlobalType>(packed.getType());
     Value all = tile::DimOp::create(builder, loc, packed,
                                     tile::SequenceOp::getRowDim(type));
-    auto [first, rows] = getSequence(values.lookup(operand.offsets), all);
+    auto [first, rows] =
+        getSequence(values.lookup(operand.offsets), batch, all);
     int64_t room =
         cast<ShapedType>(operand.batches.getType()).getDimSize(kSequence);
     if (!ShapedType::isDynamic(room))
@@ -234,7 +226,9 @@ void ForwardKernelBuilder::takeSequences() {
     values.map(operand.batches, takeSequence(packed, first, rows));
     if (operand.name != "query")
       continue;
-    exitBehind(rows);
+    // A plan has tiles with rows only.
+    if (!attention.worklist)
+      exitBehind(rows);
     if (split)
       takePartials(packed, first, rows);
   }
@@ -281,40 +275,52 @@ LogicalResult ForwardKernelBuilder::mapPersistentGrid() {
   return success();
 }
 
+/// Number `at` of the worklist.
+Value ForwardKernelBuilder::readWorklist(Value at) {
+  Location loc = attention.forall.getLoc();
+  at = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), at);
+  Value number =
+      tile::ExtractOp::create(builder, loc, builder.getI32Type(), worklist, at);
+  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                      number);
+}
+
 /// A grid that walks a worklist: the builder is set into a loop over the splits
-/// that it has, and for each over the row tiles and heads of the batch. What
-/// CTAs take at a time has the same length, but for the last splits of
-/// sequences, which are behind the others in the list, the longest first.
+/// that it has, and for each over the heads and, unless the list names one, the
+/// row tiles of the batch. What CTAs take at a time has the same length, but
+/// for the last splits of sequences, which are behind the others in the list,
+/// the longest first.
 LogicalResult ForwardKernelBuilder::mapPlannedGrid() {
   Location loc = attention.forall.getLoc();
-  auto read = [&](Value at) -> Value {
-    at = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), at);
-    Value number = tile::ExtractOp::create(builder, loc, builder.getI32Type(),
-                                           worklist, at);
-    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                      number);
-  };
   FailureOr<Value> rows = getExtent(kLoopM), heads = getExtent(kLoopH);
   if (failed(rows) || failed(heads))
     return failure();
-  Value rowTiles = arith::CeilDivUIOp::create(
-      builder, loc, *rows, constant(attention.getTilePositions()));
-  rowTiles = create<arith::MulIOp>(rowTiles, constant(attention.getDvSlices()));
+  bool namesTiles = plansRowTiles(attention);
+  Value rowTiles = constant(1);
+  if (!namesTiles)
+    rowTiles = create<arith::MulIOp>(
+        arith::CeilDivUIOp::create(builder, loc, *rows,
+                                   constant(attention.getTilePositions())),
+        constant(attention.getDvSlices()));
   Value groups =
       create<arith::DivUIOp>(*heads, constant(attention.getTileHeads()));
   Value tiles = create<arith::MulIOp>(rowTiles, groups);
-  Value total = create<arith::MulIOp>(read(constant(0)), tiles);
+  Value total = create<arith::MulIOp>(readWorklist(constant(0)), tiles);
   Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
   auto loop = scf::ForOp::create(builder, loc, getBlockId(gpu::Dimension::x),
                                  total, ctas);
   builder.setInsertionPointToStart(loop.getBody());
   Value item = create<arith::DivUIOp>(loop.getInductionVar(), tiles);
   Value tile = create<arith::RemUIOp>(loop.getInductionVar(), tiles);
-  FailureOr<Value> batch =
-      takeSplit(read(create<arith::AddIOp>(item, constant(1))));
+  Value words = constant(namesTiles ? 2 : 1);
+  Value entry =
+      create<arith::AddIOp>(create<arith::MulIOp>(item, words), constant(1));
+  FailureOr<Value> batch = takeSplit(readWorklist(entry));
   if (failed(batch))
     return failure();
-  Value tileOfHead = create<arith::RemUIOp>(tile, rowTiles);
+  Value tileOfHead =
+      namesTiles ? readWorklist(create<arith::AddIOp>(entry, constant(1)))
+                 : create<arith::RemUIOp>(tile, rowTiles);
   mapTile(tileOfHead, create<arith::DivUIOp>(tile, rowTiles), *batch);
   return success();
 }

@@ -30,8 +30,6 @@ private:
   mlir::FailureOr<mlir::Value> takeSplit(mlir::Value number);
   void mapTile(mlir::Value tile, mlir::Value head, mlir::Value batch);
   void exitUnlessNeeded();
-  std::pair<mlir::Value, mlir::Value> getSequence(mlir::Value offsets,
-                                                  mlir::Value all);
   void takeTables();
   void takeSequences();
   void takePartials(mlir::Value packed, mlir::Value first, mlir::Value rows);
@@ -45,6 +43,7 @@ private:
   mlir::LogicalResult mapOrderedGrid(TileOrder order);
   mlir::LogicalResult mapGrid();
   mlir::LogicalResult mapPersistentGrid();
+  mlir::Value readWorklist(mlir::Value at);
   mlir::LogicalResult mapPlannedGrid();
   mlir::LogicalResult checkGrid();
   /// Sets the builder to where a tile is computed.

@@ -228,19 +228,40 @@ Value KernelScope::readOffset(Value offsets, Value number) {
                                     offset);
 }
 
-FailureOr<PlannedSplits> KernelScope::getPlannedSplits(Value batch) {
+SequenceRows KernelScope::getSequence(Value offsets, Value batch, Value all) {
   Location loc = attention.getLoc();
-  FailureOr<Value> splits = getExtent(kLoopSplit);
-  if (failed(splits))
-    return failure();
+  Value first = readOffset(offsets, batch);
+  first = arith::MaxSIOp::create(builder, loc, first, constant(0));
+  Value next = arith::AddIOp::create(builder, loc, batch, constant(1));
+  Value end =
+      arith::MinSIOp::create(builder, loc, readOffset(offsets, next), all);
+  return {first, arith::SubIOp::create(builder, loc, end, first)};
+}
+
+Value KernelScope::getKeyLength(Value batch) {
+  Location loc = attention.getLoc();
   OnlineAttentionOp step = attention.first;
+  if (auto packed = step.getKeyLengths().getDefiningOp<SequenceLengthsOp>()) {
+    Value offsets = values.lookup(packed.getOffsets());
+    Value next = arith::AddIOp::create(builder, loc, batch, constant(1));
+    return arith::SubIOp::create(builder, loc, readOffset(offsets, next),
+                                 readOffset(offsets, batch));
+  }
   Value lengths = values.lookup(step.getKeyLengths());
   Value at =
       arith::IndexCastOp::create(builder, loc, builder.getI64Type(), batch);
   Value keys = tile::ExtractOp::create(
       builder, loc, cast<tile::GlobalType>(lengths.getType()).getElementType(),
       lengths, at);
-  keys = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), keys);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), keys);
+}
+
+FailureOr<PlannedSplits> KernelScope::getPlannedSplits(Value batch) {
+  Location loc = attention.getLoc();
+  FailureOr<Value> splits = getExtent(kLoopSplit);
+  if (failed(splits))
+    return failure();
+  Value keys = getKeyLength(batch);
   // No more than the kernel has splits for, whatever the length says.
   Value splitKeys = constant(getSchedule(attention.schedule).splitKeys);
   Value most = arith::MulIOp::create(builder, loc, *splits, splitKeys);

@@ -60,6 +60,12 @@ struct PlannedSplits {
   mlir::Value whole, rest, hasRest;
 };
 
+/// Rows of a sequence among those behind each other: from `first` on, `count`
+/// of them, below 0 where offsets do not ascend.
+struct SequenceRows {
+  mlir::Value first, count;
+};
+
 /// The base of what builds a kernel.
 class KernelScope {
 protected:
@@ -96,6 +102,12 @@ protected:
   mlir::FailureOr<mlir::Value> getExtent(unsigned loop);
   /// Where sequence `number` begins among those behind each other.
   mlir::Value readOffset(mlir::Value offsets, mlir::Value number);
+  /// The rows of sequence `batch` by `offsets`, none of them behind the `all`
+  /// that there are.
+  SequenceRows getSequence(mlir::Value offsets, mlir::Value batch,
+                           mlir::Value all);
+  /// The number of keys that a batch is said to have.
+  mlir::Value getKeyLength(mlir::Value batch);
   /// What a plan of the splits makes of the length of a batch.
   mlir::FailureOr<PlannedSplits> getPlannedSplits(mlir::Value batch);
   mlir::Value getBlockId(mlir::gpu::Dimension dimension);

@@ -10,6 +10,7 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ScheduleConversion.h"
+#include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -136,11 +137,8 @@ LogicalResult attn::addWorklist(TiledAttention &attention) {
   if (attention.schedule.getBalance() != "plan")
     return success();
   Schedule schedule = getSchedule(attention.schedule);
-  bool hasLengths =
-      attention.first.getKeyLengths() &&
-      !attention.first.getKeyLengths().getDefiningOp<SequenceLengthsOp>();
-  if (!attention.combine || schedule.splitKeys == 0 || !hasLengths ||
-      schedule.persistentCtas == 0)
+  if (!attention.combine || schedule.splitKeys == 0 ||
+      !attention.first.getKeyLengths() || schedule.persistentCtas == 0)
     return attention.first.emitOpError()
            << "expected split_keys, persistent_ctas and lengths of the keys "
               "with balance = \"plan\", got "
@@ -150,4 +148,9 @@ LogicalResult attn::addWorklist(TiledAttention &attention) {
                         tile::GlobalType::get(context, {ShapedType::kDynamic},
                                               IntegerType::get(context, 32))};
   return success();
+}
+
+bool attn::plansRowTiles(const TiledAttention &attention) {
+  OnlineAttentionOp step = attention.first;
+  return static_cast<bool>(getRagged(step.getQuery()));
 }

@@ -47,6 +47,10 @@ void findPrologue(TiledAttention &attention,
 /// Sets the workspace of a plan, if the schedule has one. Fails with a
 /// diagnostic if it is not of splits of a length, by lengths.
 mlir::LogicalResult addWorklist(TiledAttention &attention);
+/// Whether each entry of the worklist is two numbers, a split and a row tile,
+/// as of sequences behind each other, which have rows of their own; of others
+/// it is a split of all row tiles.
+bool plansRowTiles(const TiledAttention &attention);
 
 } // namespace attn
 

@@ -26,7 +26,9 @@ LogicalResult attn::checkRagged(const TiledAttention &attention) {
   if (!query)
     return success();
   Schedule schedule = getSchedule(attention.schedule);
-  if (schedule.persistentCtas > 0 || schedule.clusterM > 1)
+  bool isPersistent =
+      schedule.persistentCtas > 0 && schedule.balance != Balance::Plan;
+  if (isPersistent || schedule.clusterM > 1)
     return query.emitOpError()
            << "expected persistent_ctas=0 and cluster_m=1 beside a view of the "
               "query, whose CTAs end where their sequence does, got "

@@ -200,10 +200,13 @@ void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
   }
   if (attention.worklist) {
     // How many there are, then those of the longest sequences at most.
-    Size splits = program.getSplits(attention);
-    program.addWorkspace(
-        *attention.worklist,
-        {program.dim("query", kBatch) * splits + program.constant(1)});
+    Size entries = program.dim("query", kBatch);
+    if (plansRowTiles(attention))
+      entries = (entries + program.getPackedRows("query").floorDiv(
+                               attention.getTilePositions())) *
+                attention.getDvSlices() * 2;
+    entries = entries * program.getSplits(attention);
+    program.addWorkspace(*attention.worklist, {entries + program.constant(1)});
     program.addKernel(name + "_plan", perWarp(program.dim("query", kBatch)));
   }
   program.endPrologue();

@@ -413,8 +413,7 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
   // Positions in a caller's lists are no positions of keys.
   if (op.hasMaskMod() && !op.getMaskMod().getOps<BlockListedOp>().empty())
     features.fixedSplits = false;
-  features.plans = op.getKeyLengths() && !getRagged(op.getKey()) &&
-                   !getRagged(op.getQuery());
+  features.plans = static_cast<bool>(op.getKeyLengths());
   // Nor does anything go before the kernels of small caches.
   if (appendsFirst(op))
     features.smallCache = false;
