@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from numbers import Integral
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 
 from .arrays import library_of, view_of
+from .checks import FLOAT8
 from .errors import BindingError
 from .flash_names import alibi_at_end, window_of, within_chunk
 from .functional import default_target
@@ -16,6 +16,7 @@ from .mask import tensor
 from .paged import decode
 from .ragged import prefill
 from .rotary import last_positions, lengths_of, positions_of_rows
+from .runtime.manifest import DTYPE_BYTES
 
 
 def flash_attn_with_kvcache(
@@ -44,6 +45,8 @@ def flash_attn_with_kvcache(
     cu_seqlens_k_new: Any = None,
     max_seqlen_q: Optional[int] = None,
     rotary_seqlens: Any = None,
+    qv: Any = None,
+    q_descale: Any = None,
     k_descale: Any = None,
     v_descale: Any = None,
     attention_chunk: int = 0,
@@ -53,7 +56,9 @@ def flash_attn_with_kvcache(
     the star are FlashAttention-3's.
 
     Arguments, of NumPy, torch, CuPy or JAX:
-      q: [B, M, Hq, D], or with cu_seqlens_q [B + 1] and max_seqlen_q, as of `prefill`, [rows, Hq, D].
+      q: [B, M, Hq, D], or with cu_seqlens_q [B + 1] and max_seqlen_q, as of `prefill`, [rows, Hq, D]. Of 8 bits, beside a cache of its type, it has q_descale.
+      qv: [B, M, Hq, Dv]: what the values are multiplied by, which are a part of the keys (MLA, absorbed): a score is q k + qv v, and softmax_scale None is
+        1/sqrt(D + Dv). v_cache and k_cache are neighbouring columns of one array then, values first, as [.., :512] and [.., 512:]; without new keys.
       k_cache, v_cache: [sequences, positions, Hkv, D or Dv], or with block_table or page_table [B, columns], of i32 or i64, pages [pages, page size, Hkv, D or Dv].
         Of 8 bits they have k_descale and v_descale, see `decode`. New rows are written to them, in place.
       k, v: [B, new tokens, Hkv, D or Dv], or with cu_seqlens_k_new [B + 1] [rows, Hkv, D or Dv].
@@ -63,9 +68,9 @@ def flash_attn_with_kvcache(
         `causal` or a window is needed, without which FlashAttention turns all of them by the first's.
       rotary_seqlens: [B], i32 or i64: positions that new rows are turned from, where these are not those of cache_seqlens.
       cache_leftpad: [B], i32 or i64: positions of each sequence in front of its first key, not with pages. Keys keep their positions, and cache_seqlens counts from 0.
-      num_splits, of a GPU: 0: the compiler chooses ranges of keys that CTAs of their own take; 1: none; more: at most so many ranges of the columns of a table of pages.
+      num_splits, of a GPU: ranges of the keys of each sequence that CTAs of their own take; 0: the compiler chooses.
       window_size, softcap, alibi_slopes, attention_chunk: as of `flash_attn_varlen_func`.
-      options: those of `decode` and `prefill` alone: target, device, out, cache, allow_tf32, invariance, qk_norm, fixed_split_size, mask_mod, score_mod.
+      options: those of `decode` and `prefill` alone: target, device, out, cache, allow_tf32, balance, invariance, qk_norm, fixed_split_size, mask_mod, score_mod.
 
     Returns output [B, M, Hq, Dv], or with return_softmax_lse (output, lse [B, Hq, M]); of packed rows [rows, Hq, Dv] and [Hq, rows].
     """
@@ -77,9 +82,10 @@ def flash_attn_with_kvcache(
     batch = (view_of(cu_seqlens_q, "cu_seqlens_q").shape[0] - 1) if is_packed else view_of(q, "q").shape[0]
     places = Places.of(q, k_cache, page_table if block_table is None else block_table, cache_batch_idx, cache_seqlens, batch)
     lengths = places.lengths
-    splits = splits_of(num_splits, places, options)
-    if (options.get("target") or default_target(view_of(q, "q"), options.get("device"))) != "cpu":
-        options.update(splits)
+    if num_splits < 0:
+        raise BindingError(f"expected num_splits of 0 or more, got {num_splits}")
+    if num_splits and (options.get("target") or default_target(view_of(q, "q"), options.get("device"))) != "cpu":
+        options["num_splits"] = num_splits
     if rotary_seqlens is not None:
         if rotary_cos is None:
             raise BindingError("expected rotary_cos and rotary_sin with rotary_seqlens")
@@ -107,7 +113,15 @@ def flash_attn_with_kvcache(
     )  # fmt: skip
     if alibi_slopes is not None:
         options.update(soft_cap=None, score_mod=alibi_at_end(alibi_slopes, softcap))
+    if qv is not None:
+        if is_packed or k is not None:
+            raise BindingError("expected neither cu_seqlens_q nor k and v with qv")
+        q, k_cache = joined_query(q, qv), joined_cache(k_cache, v_cache)
     pools = k_cache.swapaxes(1, 2), v_cache.swapaxes(1, 2)
+    if q_descale is not None or view_of(q, "q").dtype in FLOAT8:
+        options["q_scale"] = q_descale
+        if not is_packed:
+            return prefill_batches(q, pools, places.table, lengths, options)
     if is_packed:
         return prefill(q, *pools, places.table, lengths, cu_seqlens_q, max_seqlen_q, **options)
     if (out := options.pop("out", None)) is not None:
@@ -116,21 +130,46 @@ def flash_attn_with_kvcache(
     return (result[0].swapaxes(1, 2), result[1]) if return_softmax_lse else result.swapaxes(1, 2)
 
 
-def splits_of(number: int, places: Places, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of `decode` for so many ranges of keys."""
-    if number < 0:
-        raise BindingError(f"expected num_splits of 0 or more, got {number}")
-    if number == 0:
-        return {}
-    if options.get("fixed_split_size") is not None:
-        raise BindingError(f"expected num_splits 0 with fixed_split_size, got {number}")
-    if number == 1:
-        return {"disable_split_kv": True}
-    if not places.is_paged:
-        raise BindingError(f"expected num_splits 0, for a number that is chosen, or 1 without block_table, got {number}: keys are split between pages")
-    # Of whole tiles of keys, so that there may be fewer ranges.
-    step = 64 // math.gcd(places.page, 64)
-    return {"fixed_split_size": -(-places.table.shape[1] // (number * step)) * step}
+def prefill_batches(q: Any, pools: tuple[Any, Any], table: Any, lengths: Any, options: dict[str, Any]) -> Any:
+    """`prefill` of a query of 8 bits, which has no kernel in batches: q, [B, M, Hq, D], as packed rows."""
+    batch, rows, heads, dim = view_of(q, "q").shape
+    if "k_new" in options:
+        options.update({name: options[name].swapaxes(1, 2) for name in ("k_new", "v_new")})
+        options.update({name: options[name].reshape(-1, *options[name].shape[2:]) for name in ("k_new", "v_new", "slots")})
+    out, offsets = options.pop("out", None), numbers_like(q, range(0, batch * rows + 1, rows))
+    result = prefill(q.reshape(batch * rows, heads, dim), *pools, table, lengths, offsets, rows, **options)
+    packed = result if options["return_lse"] else (result,)
+    results = [packed[0].reshape(batch, rows, heads, -1), *(lse.reshape(heads, batch, rows).swapaxes(0, 1) for lse in packed[1:])]
+    if out is not None:
+        for own, made in zip(out if isinstance(out, (tuple, list)) else (out,), results):
+            own[...] = made
+        return out
+    return tuple(results) if options["return_lse"] else results[0]
+
+
+def joined_query(q: Any, qv: Any) -> Any:
+    """What a latent cache is multiplied by, whose values come first."""
+    expect_rank("qv", qv, "[B, M, Hq, Dv]")
+    views = view_of(q, "q"), view_of(qv, "qv")
+    if views[0].shape[:3] != views[1].shape[:3] or views[0].dtype != views[1].dtype:
+        raise BindingError(f"qv: expected {views[0].dtype} of [{', '.join(map(str, views[0].shape[:3]))}, Dv], as q is, got {views[1].dtype} of {list(views[1].shape)}")
+    library, where = functions_of(q, "q")
+    return library.cat((qv, q), -1) if where else library.concatenate((qv, q), -1)
+
+
+def joined_cache(k_cache: Any, v_cache: Any) -> Any:
+    """The columns of values and keys, which are neighbours in memory, as one array: no copy."""
+    key, value = view_of(k_cache, "k_cache"), view_of(v_cache, "v_cache")
+    is_joined = (key.shape[:3], key.dtype, key.strides) == (value.shape[:3], value.dtype, value.strides)
+    if not is_joined or key.address != value.address + value.shape[3] * DTYPE_BYTES[value.dtype]:
+        raise BindingError("expected v_cache and k_cache to be neighbouring columns of one array with qv, values first")
+    shape = (*value.shape[:3], value.shape[3] + key.shape[3])
+    library, where = functions_of(v_cache, "v_cache")
+    if where:
+        return v_cache.as_strided(shape, v_cache.stride())
+    if library.__name__.startswith("jax"):
+        raise BindingError("expected caches of NumPy, torch or CuPy with qv: JAX has no views")
+    return library.lib.stride_tricks.as_strided(v_cache, shape, v_cache.strides)
 
 
 def behind_padding(padding: Any, mask_mod: Any, places: Places, batch: int) -> Callable[..., Any]:

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 from .arrays import ArrayView, copy_array, vector_like, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOATS, TABLE, Window, check_arrays, check_no_gradients, check_signed, invariance_flag
+from .checks import BYTES, DESCALES, FLOATS, TABLE, Window, check_arrays, check_no_gradients, check_signed
 from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
 from .float8 import pool_scales
@@ -22,6 +22,7 @@ from .problem import float_text
 from .rotary import POSITIONS, rotary_field, rotary_line, rows_of_tokens
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
+from .splits import Splits
 
 
 #: The types of rows that become those of pools of 8 bits.
@@ -60,7 +61,9 @@ def decode(
     device: Optional[str] = None,
     allow_tf32: bool = False,
     fixed_split_size: Optional[int] = None,
+    num_splits: Optional[int] = None,
     disable_split_kv: bool = False,
+    balance: str = "grid",
     invariance: str = "none",
     cache: Optional[Cache] = None,
 ) -> Any:
@@ -75,7 +78,7 @@ def decode(
       table: [B, columns], i32 or i64: key j of sequence b is row j % page size of page table[b, j // page size] (FlashAttention's
         page_table, vLLM's block_table). Entries of pages without a key are not read. Or a pair (indices [entries], indptr [B + 1]): the page is
         indices[indptr[b] + j // page size] (FlashInfer's paged_kv_indices and paged_kv_indptr); there are no more keys than these pages hold.
-        With fixed_split_size or invariance a table with rows is the better one: the kernel has ranges for a sequence with all pages of the other.
+        With fixed_split_size, balance="plan" or invariance a table with rows is the better one: the kernel has ranges for a sequence with all pages of the other.
       lengths: [B], i32 or i64: how many keys a sequence has, those of the new tokens among them (FlashAttention's cache_seqlens
         after its append). What lies behind them in the pages has no influence.
       k_new, v_new, slots: new rows that `append` writes to the pools, in place, before the attention, which sees them: on a GPU
@@ -94,8 +97,11 @@ def decode(
       rotary_positions: [1 or B, M], i32 or i64, of the new tokens; None: lengths - M + i for token i.
       head_map: [Hq], or a pair of such, as of `attention`: heads of the pools, of which k_pool and v_pool may have different numbers by two maps
         (not with k_new). Not with k_scale or v_scale.
-      fixed_split_size, disable_split_kv: of a GPU's kernels: pages of the ranges of keys that CTAs of their own take, or no such ranges
-        (FlashInfer's names). None, False: the compiler chooses a number of them.
+      fixed_split_size, num_splits, disable_split_kv: of a GPU's kernels: pages of the ranges of keys that CTAs of their own take, or how many ranges each
+        sequence has (FlashAttention's name), or none (FlashInfer's names). None, False: the compiler chooses a number of them.
+      balance: of a GPU's kernels: "grid": a CTA for each range that the longest sequence may have. "plan": as many CTAs as run at once share out the ranges
+        that there are, by a list that a kernel of each launch makes of the lengths: for sequences of very different ones. Ranges have fixed_split_size pages,
+        or some 512 keys.
       invariance: "batch": the bits of a sequence are the same whatever else is in its batch, how long tensors are and where pages lie,
         on every GPU of a target. The compiler divides keys by a length, if at all. "prefix": the bits of a token depend on its query and on the keys that it
         sees alone: they are those that it has in a prompt (`prefill`, `varlen`), however many tokens are computed at once, whatever comes behind it. By
@@ -146,7 +152,7 @@ def decode(
         fields += ("latent", True)
     if rows and target == "cpu":  # a kernel for the CPU would give copies of the pools back
         append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, scales)
-    flags = {"allow_tf32": allow_tf32, **flags_of_splits(call.named["key"].shape[2], fixed_split_size, disable_split_kv, invariance, target)}
+    flags = {"allow_tf32": allow_tf32, **Splits(fixed_split_size, num_splits, disable_split_kv, balance, invariance).flags(call.named["key"].shape[2], target)}
     return call.run(read, fields, target, device, flags, cache, out)
 
 
@@ -196,20 +202,6 @@ def is_latent(key: ArrayView, value: ArrayView) -> bool:
         (key.address, key.strides, key.dtype, key.shape[:3]) == (value.address, value.strides, value.dtype, value.shape[:3])
         and key.dtype in ("f16", "bf16") and -(-dims[1] // 256) * 256 <= dims[0] > 256 and not any(dim % 64 for dim in dims)
     )  # fmt: skip
-
-
-def flags_of_splits(page: int, fixed_split_size: Optional[int], disable_split_kv: bool, invariance: str, target: str) -> dict[str, str]:
-    """Those of `compile`, if there are any."""
-    if fixed_split_size is not None and (disable_split_kv or fixed_split_size < 1):
-        raise BindingError(f"expected fixed_split_size from 1 page on, without disable_split_kv, got {fixed_split_size}")
-    flags = invariance_flag(invariance, target)
-    if fixed_split_size is not None:
-        flags["schedule"] = f"kind=split_kv split_keys={fixed_split_size * page}"
-    elif disable_split_kv:
-        flags["schedule"] = "kind=large_cache"
-    if flags and target == "cpu":
-        raise BindingError("expected no fixed_split_size and disable_split_kv for target cpu, whose kernels do not split keys")
-    return flags
 
 
 def changed_rows(rows: Any, arrays: Mapping[str, Any], epsilon: Optional[float], interleaved: bool) -> Any:

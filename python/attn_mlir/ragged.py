@@ -17,7 +17,7 @@ from .functional import MOST_ROWS_OF_DECODING, default_target, keys_of_pool, mak
 from .kernel import Kernel, compile
 from .mask.tracing import ROW, Traced
 from .paged import (
-    append_on_host, append_scales, cache_scales, changed_rows, check_new_rows, flags_of_splits, quantises, table_arrays,
+    append_on_host, append_scales, cache_scales, changed_rows, check_new_rows, quantises, table_arrays,
 )  # fmt: skip
 from .norms import WEIGHTS, norm_arrays, norm_field, norm_line
 from .problem import Region, float_text, in_f64
@@ -25,6 +25,7 @@ from .ragged_checks import check_last_positions, check_ragged, check_sequences
 from .rotary import POSITIONS, TABLES, check_packed_rotary, rotary_line, rows_of_both, rows_of_sequences
 from .runtime.host_array import HostArray
 from .runtime.manifest import DTYPE_BYTES
+from .splits import Splits
 
 
 def varlen(
@@ -95,7 +96,7 @@ def varlen(
         raise BindingError(f"key: expected dtype f16, bf16, f32 or f64 with {'rotary' if tables else 'qk_norm'}, got {views['key'].dtype}")
     rules = Rules(causal, window, soft_cap, scale, mask_mod, score_mod)
     changes = None if qk_norm is None else float(qk_norm_epsilon), rotary_interleaved
-    splits = (None, False, invariance)
+    splits = Splits(invariance=invariance)
     return run({**arrays, **weights, **tables}, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits, changes=changes)
 
 
@@ -132,7 +133,9 @@ def prefill(
     device: Optional[str] = None,
     allow_tf32: bool = False,
     fixed_split_size: Optional[int] = None,
+    num_splits: Optional[int] = None,
     disable_split_kv: bool = False,
+    balance: str = "grid",
     invariance: str = "none",
     cache: Optional[Cache] = None,
 ) -> Any:
@@ -148,7 +151,7 @@ def prefill(
       q_scale: of a query of 8 bits beside pools of its type, as k_scale. One that is None beside others is 1.
       qk_norm, qk_norm_epsilon, rotary, rotary_interleaved: as of `decode`, of query and of k_new, which has a row for each of query where it is turned; not of a query of 8 bits.
       rotary_positions: [rows], i32 or i64 (vLLM's positions); None: where a row is in its sequence, lengths - M + i of M new rows.
-      fixed_split_size, disable_split_kv: as of `decode`.
+      fixed_split_size, num_splits, disable_split_kv, balance: as of `decode`; a plan shares out the row tiles that sequences have, too.
       invariance: as of `decode`; the bits do not depend on max_seqlen_q then, and with "prefix" a token's are those that `decode` gives it.
       cu_seqlens_q, max_seqlen_q and the others: as of `varlen`.
 
@@ -187,7 +190,7 @@ def prefill(
         else:
             more.update({**rows, **quantising})
     rules = Rules(causal, window, soft_cap, scale, mask_mod, score_mod, tokens)
-    splits = (fixed_split_size, disable_split_kv, invariance)
+    splits = Splits(fixed_split_size, num_splits, disable_split_kv, balance, invariance)
     arrays = {"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}
     return run(arrays, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits, row_scales, (epsilon, rotary_interleaved))
 
@@ -369,8 +372,8 @@ def sequences_of(offsets: Any) -> int:
     return max(view_of(offsets, "cu_seqlens_q").shape[0] - 1, 0)
 
 
-def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, cache, splits=(None, False, "none"), row_scales=(), changes=(None, False)) -> Any:
-    """Of arrays by the names of a RaggedProblem's arguments, in their order; `splits` as of flags_of_splits, `row_scales` pools of scales that an append writes,
+def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, cache, splits=Splits(), row_scales=(), changes=(None, False)) -> Any:
+    """Of arrays by the names of a RaggedProblem's arguments, in their order; `row_scales` pools of scales that an append writes,
     `changes` the epsilon of a norm and whether the pairs of a rotation are interleaved."""
     check_no_gradients(**{name: arrays.get(name) for name in ("query", "key", "value", "sink", *WEIGHTS, *TABLES)})
     check_signed(**{name: arrays[name] for name in ("query", "key", "value")})
@@ -389,10 +392,9 @@ def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, ca
     is_read_at_rows = any(need.position == ROW for part in reads for need in part.needs)
     room = max_rows if max_rows is None or is_read_at_rows else 1 << (max_rows - 1).bit_length()
     page = key.shape[2] if "key_table" in views else 1
-    fixed_split_size, disable_split_kv, invariance = splits
-    flags = {"allow_tf32": allow_tf32, **flags_of_splits(page, fixed_split_size, disable_split_kv, invariance, target)}
+    flags = {"allow_tf32": allow_tf32, **splits.flags(page, target)}
     # Rows of a batch whose bits depend on none beside them have one kernel, however many there are.
-    is_decoding = target != "cpu" and (invariance != "none" or room is not None and room <= MOST_ROWS_OF_DECODING)
+    is_decoding = target != "cpu" and (splits.invariance != "none" or room is not None and room <= MOST_ROWS_OF_DECODING)
     mask, score, factor = (part.region if part else None for part in regions)
     problem = RaggedProblem(
         query.dtype, key.dtype, value.dtype, tuple(len(views[name].shape) for name in DESCALES if name in views), query.shape[2], value.shape[-1], room,

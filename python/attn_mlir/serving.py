@@ -72,11 +72,12 @@ class BatchPaged:
                 raise BindingError(f"paged_kv_cache: expected {key_heads} heads and pages of {page} rows as planned, got {name} of {shape} (HND)")
         return pools
 
-    def entries(self, invariance: str) -> list[tuple[str, Sequence[int], Sequence[int]]]:
+    def entries(self, options: Mapping[str, Any]) -> list[tuple[str, Sequence[int], Sequence[int]]]:
         """The table, one array or two, and the lengths. Ranges of a size are as many as the longest sequence may have: of a table with a row for each that
         is seen by its columns, of one of all behind each other only that one may have all pages."""
         lengths = ("lengths", (len(self.lengths),), self.lengths)
-        if self.fixed_split_size is None and invariance == "none":
+        is_of_size = self.fixed_split_size is not None or options.get("balance", "grid") != "grid"
+        if not is_of_size and options.get("invariance", "none") == "none":
             return [(name, (len(numbers),), numbers) for name, numbers in (("indices", self.indices), ("indptr", self.indptr))] + [lengths]
         spans = list(zip(self.indptr, self.indptr[1:]))
         columns = max((end - begin for begin, end in spans), default=0)
@@ -86,7 +87,7 @@ class BatchPaged:
 
     def table_and_others(self, query: Any, others: Sequence[tuple[str, Sequence[int], Sequence[int]]], options: Mapping[str, Any]) -> tuple[Any, ...]:
         """What `decode` takes as table, the lengths, and arrays of `others`."""
-        entries = self.entries(options.get("invariance", "none"))
+        entries = self.entries(options)
         placed = self.place(query, [*entries, *others])
         table, rest = placed[: len(entries) - 1], placed[len(entries) - 1 :]
         return (tuple(table) if len(table) > 1 else table[0], *rest)
@@ -112,7 +113,8 @@ class BatchDecode(BatchPaged):
 
     def run(self, q: Any, paged_kv_cache: Any, *, k_scale: Any = None, v_scale: Any = None, sinks: Any = None, return_lse: bool = False, **options: Any) -> Any:
         """Output [B, Hq, Dv] of q [B, Hq, D] over two pools, or one [pages, 2, ..]; or (output, lse) with lse [B, Hq], in natural logarithms,
-        where FlashInfer's are to base 2. k_scale, v_scale: of pools of 8 bits; `options` are those of `decode`: target, device, invariance, cache."""
+        where FlashInfer's are to base 2. k_scale, v_scale: of pools of 8 bits; `options` are those of `decode`: target, device, balance, invariance,
+        cache."""
         pools = self.arrays(q, paged_kv_cache)
         tokens, heads, dim = view_of(q, "q").shape
         if tokens != len(self.lengths):

@@ -2,6 +2,7 @@
 
 import itertools
 
+import ml_dtypes
 import numpy as np
 
 import attn_mlir
@@ -10,6 +11,7 @@ from devices import some
 
 rng = np.random.default_rng(8)
 ON = {}, {"target": "sm_80", "device": "sim"}, {"target": "sm_90a", "device": "sim"}
+EIGHT = {}, {"target": "sm_89", "device": "sim"}, {"target": "sm_90a", "device": "sim"}
 TURNS = itertools.cycle(ON)
 B, H, HKV, D = 3, 4, 2, 64
 LENGTHS = np.array([19, 0, 30], np.int32)
@@ -89,10 +91,11 @@ check((3, 40), 3, False)
 check((15, 8), 2, None, TABLE, window_size=(9, -1))
 check((15, 8), 1, False, TABLE, alibi_slopes=np.linspace(0.1, 0.7, H, dtype=np.float32), num_splits=1)
 check((15, 8), 5, True, TABLE, packed=True)
-# Ranges of 2 pages of 32, and of 8 of 8.
+# Ranges of the keys that each sequence has.
 LONG = np.array([100, 0, 150], np.int32)
 check((18, 32), 1, None, rng.permutation(18).reshape(3, 6).astype(np.int32), num_splits=3, lengths=LONG)
 check((60, 8), 3, None, rng.permutation(60).reshape(3, 20).astype(np.int64), packed=True, num_splits=4, lengths=LONG)
+check((3, 160), 2, None, num_splits=5, lengths=LONG)
 check((3, 40), 4, None, packed=True)
 check((3, 40), 2, False, rotary_seqlens=np.array([3, 11, 0], np.int64))
 check((15, 8), 5, True, TABLE, packed=True, rotary_seqlens=np.array([0, 7, 40], np.int32), attention_chunk=16)
@@ -109,6 +112,34 @@ for where in some(ON):
         for b in range(B):
             assert np.abs(own[b] - attend(q[b], *(x[b, : length or 24] for x in cache))[0]).max() < 2e-3, where
 
+# A latent cache, of which the values are the first columns: scores are of both parts of the query.
+latent = draw(B, 40, 1, 512 + 64)
+rope, part = draw(B, 2, H, 64), draw(B, 2, H, 512)
+for where in some(ON):
+    out = attn_mlir.flash_attn_with_kvcache(rope, latent[..., 512:], latent[..., :512], cache_seqlens=LENGTHS + 3, causal=True, qv=part, **where)
+    for b in range(B):
+        keys = latent[b, : LENGTHS[b] + 3].repeat(HKV, 1)
+        both = np.concatenate([part[b], rope[b]], -1) * (D / 576) ** 0.5  # attend divides by that of D
+        expected = attend(both, keys, keys[..., :512])[0]
+        assert np.abs(out[b] - expected).max() < 2e-3, where
+
+# Of 8 bits, with new rows of 16 that are quantised by the scales; into an array of the caller's.
+FLOAT8 = ml_dtypes.float8_e4m3fn
+narrow = [draw(B, 40, HKV, D).astype(FLOAT8) for _ in range(2)]
+descales = {"q_descale": np.full((B, HKV), 0.5, np.float32), "k_descale": np.array([2.0], np.float32), "v_descale": np.array([0.25], np.float32)}
+for where in some(EIGHT):
+    caches, own = [x.copy() for x in narrow], np.empty((B, 2, H, D), ml_dtypes.bfloat16)
+    k, v = draw(B, 2, HKV, D), draw(B, 2, HKV, D)
+    q8 = draw(B, 2, H, D).astype(FLOAT8)
+    out, lse = attn_mlir.flash_attn_with_kvcache(
+        q8, *caches, k, v, cache_seqlens=LENGTHS, causal=True, return_softmax_lse=True, out=(own, np.empty((B, H, 2), np.float32)), **descales, **where
+    )
+    for b in range(B):
+        stored = [x[b, : LENGTHS[b] + 2].astype(float) for x in caches]
+        assert np.abs(stored[0][-2:] - k[b] / 2).max() < 0.04 and np.abs(stored[1][-2:] / 4 - v[b]).max() < 0.04, where
+        expected, expected_lse = attend(q8[b].astype(float), stored[0], stored[1] / 4)
+        assert np.abs(own[b].astype(float) - expected).max() < 0.04 and np.abs(lse[b] - expected_lse).max() < 4e-3, (where, b)
+
 # Padding beside a mask: a sequence without keys has zeros.
 for where in some(ON):
     padding = np.array([20, 3, 0], np.int32)
@@ -122,9 +153,14 @@ new = draw(B, 1, HKV, D)
 for message, more in {
     "expected no cache_leftpad with block_table": {"cache_leftpad": LENGTHS, "block_table": TABLE},
     "cache_leftpad: expected i32 or i64 of [3], got i32 of [2]": {"cache_leftpad": LENGTHS[:2]},
-    "expected num_splits 0, for a number that is chosen, or 1 without block_table, got 4": {"num_splits": 4},
     "expected num_splits of 0 or more, got -1": {"num_splits": -1},
-    "expected num_splits 0 with fixed_split_size, got 2": {"num_splits": 2, "fixed_split_size": 1, "block_table": TABLE},
+    "expected one of fixed_split_size, num_splits and disable_split_kv, got 1, 2": {
+        "num_splits": 2, "fixed_split_size": 1, "block_table": TABLE, "target": "sm_80", "device": "sim"
+    },
+    "expected neither cu_seqlens_q nor k and v with qv": {"qv": q, "k": new, "v": new, "cache_seqlens": 3},
+    "qv: expected f16 of [3, 1, 4, Dv], as q is, got f16 of [3, 1, 2, 64]": {"qv": new},
+    "expected v_cache and k_cache to be neighbouring columns of one array with qv, values first": {"qv": q},
+    "expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got f16": {"q_descale": np.ones(1, np.float32)},
     "expected rotary_cos and rotary_sin with rotary_seqlens": {"rotary_seqlens": LENGTHS},
     "rotary_seqlens: expected i32 or i64 of [3], got i32 of [1]": {"rotary_seqlens": LENGTHS[:1], "rotary_cos": COS, "rotary_sin": SIN, "k": new, "v": new, "cache_seqlens": 3},
     "expected attention_chunk to be a number of positions, 0 for all, got -5": {"attention_chunk": -5},

@@ -115,6 +115,23 @@ class Serving(unittest.TestCase):
             layer.plan(offsets, *INTS, HEADS, KEY_HEADS, DIM, PAGE, causal=True, fixed_split_size=8)
             self.close(layer.run(self.q, self.cache, **where), np.concatenate(whole))
 
+    def test_plan(self):
+        """Ranges that persistent CTAs share out, of a size of their own or 48 keys; the bits are those of a grid of such ranges."""
+        rows = [expected(self.q[b : b + 1], sequence(self.cache[:, 0], b), sequence(self.cache[:, 1], b), 1, -1)[0] for b in range(4)]
+        offsets = np.array([0, 3, 5, 11, 19], np.int32)
+        whole = [expected(self.q[a:b], *(sequence(self.cache[:, i], n) for i in range(2)), b - a, -1, True)[0] for n, (a, b) in enumerate(zip(offsets, offsets[1:]))]
+        for size, where in in_turn((None, 8), DEVICES[1:]):
+            layer = BatchDecode()
+            layer.plan(*INTS, HEADS, KEY_HEADS, DIM, PAGE, fixed_split_size=size)
+            self.close(layer.run(self.q[:4], self.cache, balance="plan", **where), np.concatenate(rows))
+            self.close(layer.run(self.q[:4], self.cache, **({} if size else {"num_splits": 2}), **where), np.concatenate(rows))
+            prefill = BatchPrefill()
+            prefill.plan(offsets, *INTS, HEADS, KEY_HEADS, DIM, PAGE, causal=True, fixed_split_size=size)
+            planned = prefill.run(self.q, self.cache, balance="plan", **where)
+            self.close(planned, np.concatenate(whole))
+            grid = prefill.run(self.q, self.cache, **({} if size else {"num_splits": 3}), **where)
+            self.close(grid, np.concatenate(whole))
+
     def test_wrong(self):
         def plan(indptr=INDPTR, indices=INDICES, last=LAST, **options):
             layer = BatchDecode()
@@ -138,9 +155,13 @@ class Serving(unittest.TestCase):
             (lambda: plan().run(self.q[:4], self.cache[:, 0]), r"paged_kv_cache: expected two arrays, or one \[pages, 2, ..\]"),
             (lambda: plan().run(self.q[:4], (self.cache,)), "expected a cache of keys and values, got 1 arrays"),
             (lambda: plan().run(self.q[:4], self.cache.swapaxes(2, 3)), "expected 2 heads and pages of 6 rows as planned, got keys of"),
-            (lambda: plan(fixed_split_size=0).run(self.q[:4], self.cache), "expected fixed_split_size from 1 page on, without disable_split_kv, got 0"),
-            (lambda: plan(fixed_split_size=2, disable_split_kv=True).run(self.q[:4], self.cache), "without disable_split_kv, got 2"),
-            (lambda: plan(fixed_split_size=2).run(self.q[:4], self.cache), "expected no fixed_split_size and disable_split_kv for target cpu"),
+            (lambda: plan(fixed_split_size=0).run(self.q[:4], self.cache), "expected fixed_split_size from 1 page on, got 0"),
+            (lambda: plan(fixed_split_size=2, disable_split_kv=True).run(self.q[:4], self.cache), "expected one of fixed_split_size, num_splits and disable_split_kv, got 2, None and True"),
+            (lambda: plan(fixed_split_size=2).run(self.q[:4], self.cache), "expected no fixed_split_size, num_splits, disable_split_kv or balance for target cpu"),
+            (lambda: plan().run(self.q[:4], self.cache, balance="plan"), "or balance for target cpu"),
+            (lambda: plan().run(self.q[:4], self.cache, balance="even"), "expected balance grid or plan, got 'even'"),
+            (lambda: plan().run(self.q[:4], self.cache, num_splits=0), "expected num_splits from 1 on, got 0"),
+            (lambda: plan().run(self.q[:4], self.cache, num_splits=2, balance="plan"), "expected balance 'grid' with num_splits or disable_split_kv"),
             (lambda: plan().run(self.q[:4], self.cache, invariance="batch"), "expected invariance none for target cpu, of whose bits nothing is said, got 'batch'"),
             (lambda: plan().run(self.q[:4], self.cache, invariance="all"), "expected invariance none or batch or prefix, got 'all'"),
             (lambda: prefill.plan(np.zeros(2, np.int32), *INTS, HEADS, KEY_HEADS, DIM, PAGE), "qo_indptr: expected 5 offsets, as indptr has, got 2"),
