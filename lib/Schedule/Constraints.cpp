@@ -297,9 +297,7 @@ void Checker::checkSplits() {
 void Checker::checkPlan() {
   if (schedule.splitKeys == 0)
     reject("plan", "expected split_keys with balance=plan, got 0");
-  if (schedule.mma != MmaFamily::MmaSync)
-    reject("plan", "expected mma=mma_sync with balance=plan, got mma=" +
-                       std::string(getName(schedule.mma)));
+  requireValue("cluster_m", schedule.clusterM, 1, "with balance=plan");
   requireRange("persistent_ctas", schedule.persistentCtas, 1, 65535);
 }
 

@@ -24,9 +24,9 @@ func.func @splits(%q: !q, %k: !k, %n: tensor<2xi32>) -> !q {
 
 !q = tensor<2x2x64x64xf16>
 !k = tensor<2x1x64x64xf16>
-func.func @roles(%q: !q, %k: !k, %n: tensor<2xi32>) -> !q {
-  // expected-error @+1 {{expected mma = "mma_sync" with balance = "plan", got}}
+func.func @clusters(%q: !q, %k: !k, %n: tensor<2xi32>) -> !q {
+  // expected-error @+1 {{expected cluster_m=1 with balance = "plan", got}}
   %o = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>)
-      {schedule = #attn.schedule<kind = "split_kv", split_keys = 32, balance = "plan", persistent_ctas = 2, tile_m = 64, tile_n = 16, warps = 4, stages = 2, mma = "wgmma">} : !q, !k, !k -> !q
+      {schedule = #attn.schedule<kind = "split_kv", split_keys = 32, balance = "plan", persistent_ctas = 2, tile_m = 64, tile_n = 16, warps = 4, stages = 2, cluster_m = 2, mma = "wgmma">} : !q, !k, !k -> !q
   return %o : !q
 }

@@ -5,11 +5,14 @@
 // RUN: attn-run %s --function rows --device=sim:sm_80 --shape "B=3,M=70,N=200;B=1,M=1,N=0" --random 3 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function rows --device=sim:sm_90a --shape "B=3,M=5,N=130" --random 4 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function slices --device=sim:sm_80 --random 5 --verify | FileCheck %s
+// RUN: attn-run %s --function wgmma --device=sim:sm_90a --shape "B=3,M=70,N=200;B=1,M=1,N=0" --random 6 --verify --schedules 2 | FileCheck %s
+// RUN: %if long %{ attn-run %s --function tcgen05 --device=sim:sm_100a --shape "B=3,M=70,N=200;B=1,M=1,N=0" --random 7 --verify | FileCheck %s %}
+// RUN: attn-run %s --function float8 --device=sim:sm_90a --random 8 --verify | FileCheck %s
 // CHECK: verify: PASS
 // CHECK-NOT: FAIL
 
 // The grid has the CTAs that run at once, and no more than there may be splits; the list follows from shapes.
-// RUN: sed "/^func.func @[rs]/,/^}/d" %s > %t.mlir
+// RUN: sed "/^func.func @[rstwf]/,/^}/d" %s > %t.mlir
 // RUN: attn-opt %t.mlir --target=sm_90a --emit=manifest -o - | FileCheck %s --check-prefix=MANIFEST
 // MANIFEST: "name": "worklist",
 // MANIFEST: "entry": "decode_plan",
@@ -36,6 +39,29 @@ func.func @rows(%q: !q, %k: !k, %v: !k, %n: tensor<?xi64>, %sink: tensor<8xf32>)
       {schedule = #attn.schedule<kind = "split_kv", split_keys = 64, balance = "plan", persistent_ctas = 3, tile_m = 32, tile_n = 32, warps = 2>}
       : !q, !k, !k -> !q, tensor<?x8x?xf32>
   return %o, %lse : !q, tensor<?x8x?xf32>
+}
+
+func.func @wgmma(%q: !q, %k: !k, %v: !k, %n: tensor<?xi64>, %sink: tensor<8xf32>) -> (!q, tensor<?x8x?xf32>) {
+  %o, %lse = attn.attention %q, %k, %v sink(%sink : tensor<8xf32>) lengths(key %n : tensor<?xi64>) mask_mod sliding_window(90, 0)
+      {schedule = #attn.schedule<kind = "split_kv", split_keys = 64, balance = "plan", persistent_ctas = 3, mma = "wgmma">}
+      : !q, !k, !k -> !q, tensor<?x8x?xf32>
+  return %o, %lse : !q, tensor<?x8x?xf32>
+}
+
+func.func @tcgen05(%q: !q, %k: !k, %v: !k, %n: tensor<?xi64>, %sink: tensor<8xf32>) -> (!q, tensor<?x8x?xf32>) {
+  %o, %lse = attn.attention %q, %k, %v sink(%sink : tensor<8xf32>) lengths(key %n : tensor<?xi64>) mask_mod sliding_window(90, 0)
+      {schedule = #attn.schedule<kind = "split_kv", split_keys = 128, balance = "plan", persistent_ctas = 3, mma = "tcgen05">}
+      : !q, !k, !k -> !q, tensor<?x8x?xf32>
+  return %o, %lse : !q, tensor<?x8x?xf32>
+}
+
+!f = tensor<3x4x70x64xf8E4M3FN>
+!g = tensor<3x2x300x64xf8E4M3FN>
+func.func @float8(%q: !f, %k: !g, %v: !g, %n: tensor<3xi64>, %d: tensor<1xf32>) -> tensor<3x4x70x64xbf16> {
+  %o = attn.attention %q, %k, %v descale(%d, %d, %d : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) lengths(key %n : tensor<3xi64>) mask_mod causal(bottom_right)
+      {schedule = #attn.schedule<kind = "split_kv", split_keys = 128, balance = "plan", persistent_ctas = 4, mma = "wgmma">}
+      : !f, !g, !g -> tensor<3x4x70x64xbf16>
+  return %o : tensor<3x4x70x64xbf16>
 }
 
 func.func @slices(%q: tensor<4x1x16x64xf16>, %k: tensor<4x1x150x64xf16>, %v: tensor<4x1x150x80xf16>, %n: tensor<4xi32>) -> tensor<4x1x16x80xf16> {

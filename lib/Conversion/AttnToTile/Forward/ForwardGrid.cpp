@@ -329,9 +329,9 @@ LogicalResult ForwardKernelBuilder::mapPlannedGrid() {
 LogicalResult ForwardKernelBuilder::checkGrid() {
   Schedule schedule = getSchedule(attention.schedule);
   bool hasRoles = getFamily(schedule.mma).hasRoles();
-  if (attention.worklist && hasRoles)
+  if (attention.worklist && attention.getClusterCtas() > 1)
     return attention.first.emitOpError()
-           << "expected mma = \"mma_sync\" with balance = \"plan\", got "
+           << "expected cluster_m=1 with balance = \"plan\", got "
            << attention.schedule;
   if (attention.worklist || schedule.persistentCtas == 0)
     return success();
