@@ -54,7 +54,7 @@ STAGES = ["--attn-raise", "--attn-to-tensor", "--attn-to-scheduled", "--attn-to-
 PASSES = """attn-chain-launches attn-convert-to-online attn-decompose-backward attn-decompose-masks attn-decompose-online attn-decompose-online=bf16-dot
 attn-decompose-prob-mod attn-expand-float8 attn-gather-pages attn-grad attn-grad=recompute attn-grad=recompute,lse-gradient attn-hoist-tile-buffers
 attn-insert-block-skipping attn-insert-device-asserts attn-outline=target=sm_90a,fallback attn-outline=target=sm_80,deterministic attn-pad-tiles
-attn-promote-to-f64 attn-raise attn-raise=allow-none,assume-visible-rows attn-raise=mask-threshold=N attn-raise-append attn-serialize-outer-loops
+attn-promote-to-f64 attn-raise attn-raise=allow-none,assume-visible-rows attn-raise=mask-threshold=N attn-raise-append attn-serialize-outer-loops attn-share-past attn-share-window
 attn-lower-tosa attn-outline-parallel-loops attn-dispatch-parallel-calls
 attn-select-schedule=target=sm_80 attn-select-schedule=target=sm_90a attn-select-schedule=target=sm_100a,target-fields={smem-bytes=N}
 attn-select-schedule=target=cpu attn-share-attentions attn-split-finite-masks attn-split-finite-masks=mask-threshold=N attn-split-kv attn-tile

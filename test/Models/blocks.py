@@ -521,6 +521,68 @@ def build_torch_decode():
     return TorchBlock(StaticCacheStep(), static_cache_inputs(1, torch.int64))
 
 
+class CacheStep(nn.Module):
+    """A decode step of a layer over the keys and values of a cache of transformers, which are arguments
+    and, with the new rows, results."""
+
+    def __init__(self, layer, make_cache, make_mask):
+        super().__init__()
+        self.layer = layer
+        self.make_cache = make_cache
+        self.make_mask = make_mask
+
+    def forward(self, hidden_states, cos, sin, past_key, past_value):
+        cache = self.make_cache(past_key, past_value)
+        mask = self.make_mask(hidden_states, cache)
+        output = self.layer(hidden_states, (cos, sin), mask, past_key_values=cache)[0]
+        return output, cache.layers[0].keys, cache.layers[0].values
+
+
+def cache_step(make_cache, past, make_mask=None, dynamic=None, **options):
+    """A CacheStep of a Mistral layer, which is Llama's with a window, in f16: B=2, Hq=4, Hkv=2, D=64; `past` rows are there before."""
+    from transformers.masking_utils import create_causal_mask
+    from transformers.models.mistral import modeling_mistral as mistral
+    config = mistral.MistralConfig(hidden_size=256, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
+                                   attn_implementation="eager", **options)
+    layer = mistral.MistralAttention(config, layer_idx=0).half()
+    rotary = mistral.MistralRotaryEmbedding(config)
+    hidden_states = torch.randn(2, 1, 256).half()
+    cos, sin = rotary(hidden_states, torch.tensor([[past]]))
+    inputs = {"hidden_states": hidden_states, "cos": cos, "sin": sin,
+              "past_key": torch.randn(2, 2, past, 64).half(), "past_value": torch.randn(2, 2, past, 64).half()}
+    make_mask = make_mask or create_causal_mask
+    return TorchBlock(CacheStep(layer, make_cache, lambda x, cache: make_mask(config, x, None, cache)), inputs, dynamic or {})
+
+
+def dynamic_cache(keys, values):
+    from transformers import DynamicCache
+    cache = DynamicCache()
+    cache.update(keys, values, 0)
+    return cache
+
+
+@block("mistral-dynamic-cache")
+def build_mistral_dynamic_cache():
+    """A decode step of Mistral with transformers' DynamicCache, f16: B=2, Hq=4, Hkv=2, M=1, D=64, any number of keys before."""
+    return cache_step(dynamic_cache, 41, dynamic={"past_key": {2: "past"}, "past_value": {2: "past"}}, sliding_window=None)
+
+
+def sliding_cache(keys, values):
+    """Of a window that is full."""
+    from transformers.cache_utils import Cache, DynamicSlidingWindowLayer
+    layer = DynamicSlidingWindowLayer(sliding_window=keys.shape[2] + 1)
+    layer.lazy_initialization(keys, values)
+    layer.keys, layer.values, layer.cumulative_length = keys, values, 4 * keys.shape[2]
+    return Cache(layers=[layer])
+
+
+@block("mistral-sliding-cache")
+def build_mistral_sliding_cache():
+    """A decode step of Mistral with transformers' cache of its window, which is full, f16: B=2, Hq=4, Hkv=2, M=1, N=96, D=64."""
+    from transformers.masking_utils import create_sliding_window_causal_mask
+    return cache_step(sliding_cache, 95, create_sliding_window_causal_mask, sliding_window=96)
+
+
 @block("flax-multihead-attention", packages=("flax",), route="jax")
 def build_flax_multihead_attention():
     """flax.linen.MultiHeadDotProductAttention, causal mask as input: B=2, H=4, M=N=40, D=64."""

@@ -232,6 +232,10 @@ ScalarRef ElementWalker::scalarOfOp(OpResult value,
   if (isa<arith::TruncIOp>(op) &&
       !fitsWidth(operands[0], value.getType().getIntOrFloatBitWidth()))
     return nullptr;
+  // A number that is read once for all elements is a size like another.
+  if (isa<arith::IndexCastOp>(op) && value.getType().isIndex() &&
+      operands[0]->kind == Scalar::Kind::Read && operands[0]->operands.empty())
+    return nullptr;
   if (isWidthCast(op))
     return operands[0];
   if (isa<arith::SIToFPOp>(op) && isOfFewBits(value.getType()))
@@ -284,9 +288,14 @@ AffineExpr ElementWalker::getSize(Value tensor, int64_t dimension) {
   if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
     if (isa<RankedTensorType>(cast.getSource().getType()))
       return getSize(cast.getSource(), dimension);
-  if (auto concat = dyn_cast_or_null<tensor::ConcatOp>(op))
-    if (static_cast<int64_t>(concat.getDim()) != dimension)
-      return getSize(concat.getInputs().front(), dimension);
+  if (auto concat = dyn_cast_or_null<tensor::ConcatOp>(op)) {
+    ValueRange inputs = concat.getInputs();
+    AffineExpr size = getSize(inputs.front(), dimension);
+    if (static_cast<int64_t>(concat.getDim()) == dimension)
+      for (Value input : inputs.drop_front())
+        size = size + getSize(input, dimension);
+    return getSpace().simplify(size);
+  }
   if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op)) {
     AffineExpr size = getSpace().constant(1);
     SmallVector<ReassociationIndices> groups =

@@ -439,7 +439,13 @@ std::optional<SmallVector<AffineExpr>> IndexSpace::getDigits(AffineExpr expr,
   Terms rest = flatten(expr);
   SmallVector<AffineExpr> digits;
   Term range;
+  Terms product = {range};
   while (!rest.empty()) {
+    // Of a sum, as rows before and new ones, only the last digit may have
+    // as many.
+    if (product.size() != 1)
+      return std::nullopt;
+    range = product.front();
     auto *next = llvm::find_if(rest, [&](const Term &term) {
       return term.base && isa<AffineDimExpr>(term.base) &&
              term.symbols == range.symbols &&
@@ -447,14 +453,11 @@ std::optional<SmallVector<AffineExpr>> IndexSpace::getDigits(AffineExpr expr,
     });
     if (next == rest.end())
       return std::nullopt;
-    Terms product = multiply({range}, flatten(getExtentOf(*next)));
-    if (product.size() != 1)
-      return std::nullopt;
-    range = product.front();
+    product = multiply({range}, flatten(getExtentOf(*next)));
     digits.push_back(next->base);
     rest.erase(next);
   }
-  if (simplify(rebuild({range}) - size) != constant(0))
+  if (simplify(rebuild(product) - size) != constant(0))
     return std::nullopt;
   std::reverse(digits.begin(), digits.end());
   return digits;

@@ -403,19 +403,21 @@ ScalarRef ScalarGraph::foldBool(StringRef name, ArrayRef<ScalarRef> operands,
                static_cast<int64_t>(inverted));
 }
 
-/// True if `condition` is `extent == 1` and `index` a variable of that extent:
+/// True if `condition` is `extent == 1`, or says the same of a part of the
+/// extent, and `index` a variable of that extent:
 /// then `index` is 0 wherever the condition holds. Dynamic broadcasts are
 /// written as such a choice.
 static bool isBroadcastGuard(IndexSpace &space, ScalarRef condition,
                              ScalarRef index) {
   if (!condition->is("arith.cmpi") || !index->isIndex() ||
-      condition->predicate != static_cast<int64_t>(CmpIPredicate::eq) ||
-      !condition->operands[0]->isIndex() ||
-      !condition->operands[1]->isConstant(1))
+      condition->predicate != static_cast<int64_t>(CmpIPredicate::eq))
     return false;
+  AffineExpr lhs = toAffine(space, condition->operands[0]);
+  AffineExpr rhs = toAffine(space, condition->operands[1]);
   auto variable = dyn_cast<AffineDimExpr>(index->affine[0]);
-  return variable &&
-         space.getExtent(variable) == condition->operands[0]->affine[0];
+  return lhs && rhs && variable &&
+         space.simplify(lhs - rhs) ==
+             space.simplify(space.getExtent(variable) - 1);
 }
 
 ScalarRef ScalarGraph::foldSelect(ArrayRef<ScalarRef> operands, Operation *op) {

@@ -278,6 +278,48 @@ static void raiseLengths(AttentionOp op) {
   compare.getResult().replaceAllUsesWith(always);
 }
 
+/// The first rows of a cache, of all batches and heads, as keys or values; null
+/// if `rows` are none.
+static tensor::ExtractSliceOp findFirstRows(Value rows) {
+  auto slice = rows.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice || slice.getSourceType().getRank() != 4 ||
+      slice.getDroppedDims().any() || !slice.hasUnitStride() ||
+      !slice.hasZeroOffset() ||
+      !slice.getSource().getDefiningOp<tensor::InsertSliceOp>())
+    return nullptr;
+  for (unsigned dim : {kBatch, kHead, kHeadDim})
+    if (ShapedType::isDynamic(slice.getSourceType().getDimSize(dim)) ||
+        slice.getSourceType().getDimSize(dim) !=
+            slice.getType().getDimSize(dim))
+      return nullptr;
+  return slice;
+}
+
+/// Makes keys and values that are as many rows of updated caches the caches,
+/// and their number the lengths.
+static void raiseFirstRows(AttentionOp op) {
+  tensor::ExtractSliceOp key = findFirstRows(op.getKey());
+  tensor::ExtractSliceOp value = findFirstRows(op.getValue());
+  if (!key || !value || op.hasLengths() || op.getBias() ||
+      !isEqualConstantIntOrValue(key.getMixedSizes()[kSequence],
+                                 value.getMixedSizes()[kSequence]))
+    return;
+  OpBuilder builder(op);
+  Value number = getValueOrCreateConstantIndexOp(
+      builder, op.getLoc(), key.getMixedSizes()[kSequence]);
+  Value lengths =
+      generate(builder, op.getLoc(),
+               {getDim(builder, op.getLoc(), op.getQuery(), kBatch)},
+               [&](OpBuilder &, ArrayRef<Value>) -> Value { return number; });
+  op.getKeyMutable().assign(key.getSource());
+  op.getValueMutable().assign(value.getSource());
+  op.getKeyLengthsMutable().assign(lengths);
+  if (value != key && value->use_empty())
+    value->erase();
+  if (key->use_empty())
+    key->erase();
+}
+
 namespace {
 struct RaiseAppend : public attn::impl::RaiseAppendPassBase<RaiseAppend> {
   using Base::Base;
@@ -291,6 +333,7 @@ struct RaiseAppend : public attn::impl::RaiseAppendPassBase<RaiseAppend> {
 
 private:
   void raise(AttentionOp op) {
+    raiseFirstRows(op);
     SmallVector<tensor::InsertSliceOp> updates;
     for (Value cache : {op.getKey(), op.getValue()})
       if (tensor::InsertSliceOp update = findUpdate(cache);

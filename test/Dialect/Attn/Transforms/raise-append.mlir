@@ -109,3 +109,23 @@ func.func @none(%q: tensor<2x4x3x64xf16>, %k: tensor<2x4x3x64xf16>, %half: tenso
   } : tensor<2x4x3x64xf16>, tensor<2x4x96x64xf16>, tensor<2x4x96x64xf16> -> tensor<2x4x3x64xf16>
   return %o, %kc : tensor<2x4x3x64xf16>, tensor<2x4x96x64xf16>
 }
+
+// The first rows of updated caches are these, with lengths; of one cache alone, or of what is no update, they are rows.
+// CHECK-LABEL: func.func @first_rows
+// CHECK: %[[CACHE:.*]]:2 = attn.append %arg1, %arg1 into %arg2, %arg3
+// CHECK: %[[LENGTHS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2xi64>)
+// CHECK: attn.attention %arg0, %[[CACHE]]#0, %[[CACHE]]#1 lengths(key %[[LENGTHS]] : tensor<2xi64>) :
+// CHECK: %[[FIRST:.*]] = tensor.extract_slice %[[CACHE]]#0
+// CHECK: %[[OTHER:.*]] = tensor.extract_slice %arg4
+// CHECK: attn.attention %arg0, %[[FIRST]], %[[OTHER]] :
+func.func @first_rows(%q: tensor<2x4x1x64xf16>, %k: tensor<2x4x1x64xf16>, %kc: tensor<2x4x96x64xf16>, %vc: tensor<2x4x96x64xf16>, %other: tensor<2x4x96x64xf16>,
+                      %pos: index, %n: index) -> (tensor<2x4x1x64xf16>, tensor<2x4x1x64xf16>) {
+  %k1 = tensor.insert_slice %k into %kc[0, 0, %pos, 0] [2, 4, 1, 64] [1, 1, 1, 1] : tensor<2x4x1x64xf16> into tensor<2x4x96x64xf16>
+  %v1 = tensor.insert_slice %k into %vc[0, 0, %pos, 0] [2, 4, 1, 64] [1, 1, 1, 1] : tensor<2x4x1x64xf16> into tensor<2x4x96x64xf16>
+  %kn = tensor.extract_slice %k1[0, 0, 0, 0] [2, 4, %n, 64] [1, 1, 1, 1] : tensor<2x4x96x64xf16> to tensor<2x4x?x64xf16>
+  %vn = tensor.extract_slice %v1[0, 0, 0, 0] [2, 4, %n, 64] [1, 1, 1, 1] : tensor<2x4x96x64xf16> to tensor<2x4x?x64xf16>
+  %o = attn.attention %q, %kn, %vn : tensor<2x4x1x64xf16>, tensor<2x4x?x64xf16>, tensor<2x4x?x64xf16> -> tensor<2x4x1x64xf16>
+  %on = tensor.extract_slice %other[0, 0, 0, 0] [2, 4, %n, 64] [1, 1, 1, 1] : tensor<2x4x96x64xf16> to tensor<2x4x?x64xf16>
+  %p = attn.attention %q, %kn, %on : tensor<2x4x1x64xf16>, tensor<2x4x?x64xf16>, tensor<2x4x?x64xf16> -> tensor<2x4x1x64xf16>
+  return %o, %p : tensor<2x4x1x64xf16>, tensor<2x4x1x64xf16>
+}

@@ -357,7 +357,9 @@ def RaiseAppendPass : Pass<"attn-raise-append", "::mlir::ModuleOp"> {
     an argument that nothing else reads become an `attn.append`, whose slots follow
     from the slice's place. A mask `j <= n` or `j < n` of such keys, where n is a
     number of the batch, becomes `lengths`: the keys behind it are not read. So
-    does `j <= n + i` of up to 16 rows, that of the last one, and stays a mask.
+    does `j <= n + i` of up to 16 rows, that of the last one, and stays a mask. Keys
+    and values that are the first n rows of such caches are the caches, with lengths
+    of n.
 
     Requires: `tensor`. Ensures: `tensor`.
 
@@ -376,6 +378,73 @@ def RaiseAppendPass : Pass<"attn-raise-append", "::mlir::ModuleOp"> {
   ];
   let statistics = [
     Statistic<"numAppends", "num-appends", "Number of appends raised">
+  ];
+}
+
+def SharePastPass : Pass<"attn-share-past", "::mlir::ModuleOp"> {
+  let summary = "caches that a graph returns with new rows behind grow in place";
+  let description = [{
+    An argument [B, H, past, D] that the graph concatenates with new rows and
+    returns, as transformers' DynamicCache and ONNX's past and present do, would be
+    copied at each step. It becomes a buffer with room for more rows, of which a new
+    last argument, `tensor<i64>`, says how many there are (its number is the function's
+    attribute `attn.past_length`); the result is the buffer,
+    and all caches of a function have as many rows (onnxruntime's
+    past_present_share_buffer). `--attn-raise-append` makes an append in place of the
+    rows, and lengths of the end, where an attention reads them.
+
+    Requires: linalg on tensors. Ensures: the same.
+
+    Example:
+    ```mlir
+    %k = tensor.concat dim(2) %past, %new
+        : (tensor<1x2x?x64xf16>, tensor<1x2x1x64xf16>) -> tensor<1x2x?x64xf16>
+    // becomes
+    %present = tensor.insert_slice %new into %past[0, 0, %n, 0] [1, 2, 1, 64] [1, 1, 1, 1]
+        : tensor<1x2x1x64xf16> into tensor<1x2x?x64xf16>
+    %k = tensor.extract_slice %present[0, 0, 0, 0] [1, 2, %end, 64] [1, 1, 1, 1]
+        : tensor<1x2x?x64xf16> to tensor<1x2x?x64xf16>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numShared", "num-shared", "Number of caches that grow in place">
+  ];
+}
+
+def ShareWindowPass : Pass<"attn-share-window", "::mlir::ModuleOp"> {
+  let summary = "caches of a window that a graph moves by a row are rings";
+  let description = [{
+    An argument [B, H, W - 1, D] that the graph concatenates with a new row, and
+    returns without the first one, as transformers' caches of sliding windows do,
+    would be copied at each step. Where an attention without mask or anything else
+    that knows a key's place reads all W rows, it becomes a ring of W rows: the new
+    one goes to row n mod W, n being the argument of `--attn-share-past`, the rows that
+    the function got before, and the result is the ring.
+    `--attn-raise-append` makes an append of it.
+
+    Requires: `tensor`. Ensures: `tensor`.
+
+    Example:
+    ```mlir
+    %k = tensor.concat dim(2) %past, %new
+        : (tensor<1x2x95x64xf16>, tensor<1x2x1x64xf16>) -> tensor<1x2x96x64xf16>
+    %moved = tensor.extract_slice %k[0, 0, 1, 0] [1, 2, 95, 64] [1, 1, 1, 1]
+        : tensor<1x2x96x64xf16> to tensor<1x2x95x64xf16>
+    // becomes
+    %k = tensor.insert_slice %new into %ring[0, 0, %place, 0] [1, 2, 1, 64] [1, 1, 1, 1]
+        : tensor<1x2x1x64xf16> into tensor<1x2x96x64xf16>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+    "::mlir::tensor::TensorDialect"
+  ];
+  let statistics = [
+    Statistic<"numShared", "num-shared", "Number of caches that are rings">
   ];
 }
 
