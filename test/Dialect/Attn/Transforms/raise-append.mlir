@@ -113,9 +113,9 @@ func.func @none(%q: tensor<2x4x3x64xf16>, %k: tensor<2x4x3x64xf16>, %half: tenso
 // The first rows of updated caches are these, with lengths; of one cache alone, or of what is no update, they are rows.
 // CHECK-LABEL: func.func @first_rows
 // CHECK: %[[CACHE:.*]]:2 = attn.append %arg1, %arg1 into %arg2, %arg3
+// CHECK: %[[FIRST:.*]] = tensor.extract_slice %[[CACHE]]#0
 // CHECK: %[[LENGTHS:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<2xi64>)
 // CHECK: attn.attention %arg0, %[[CACHE]]#0, %[[CACHE]]#1 lengths(key %[[LENGTHS]] : tensor<2xi64>) :
-// CHECK: %[[FIRST:.*]] = tensor.extract_slice %[[CACHE]]#0
 // CHECK: %[[OTHER:.*]] = tensor.extract_slice %arg4
 // CHECK: attn.attention %arg0, %[[FIRST]], %[[OTHER]] :
 func.func @first_rows(%q: tensor<2x4x1x64xf16>, %k: tensor<2x4x1x64xf16>, %kc: tensor<2x4x96x64xf16>, %vc: tensor<2x4x96x64xf16>, %other: tensor<2x4x96x64xf16>,
