@@ -1,5 +1,6 @@
 """TensorScatter of keys and values before an Attention is an append: results and caches against onnx.reference."""
 
+import subprocess
 import unittest
 
 import numpy as np
@@ -41,7 +42,47 @@ def run(mlir, arrays, device):
     return [np.frombuffer(result.data, np.float16).reshape(result.shape) for result in results]
 
 
+def make_past_model(rows, heads=HEADS):
+    """Attention with past and present of any number of rows."""
+    node = helper.make_node("Attention", ["q", "k", "v", "", "past_key", "past_value"], ["y", "present_key", "present_value"], is_causal=1)
+    make = helper.make_tensor_value_info
+    shapes = {
+        "q": (BATCH, heads, rows, DIM), "k": (BATCH, KEY_HEADS, rows, DIM), "v": (BATCH, KEY_HEADS, rows, VALUE_DIM),
+        "past_key": (BATCH, KEY_HEADS, "past", DIM), "past_value": (BATCH, KEY_HEADS, "past", VALUE_DIM),
+    }  # fmt: skip
+    results = {"y": (BATCH, heads, rows, VALUE_DIM), "present_key": (BATCH, KEY_HEADS, "all", DIM), "present_value": (BATCH, KEY_HEADS, "all", VALUE_DIM)}
+    inputs, outputs = ([make(name, TensorProto.FLOAT16, shape) for name, shape in of.items()] for of in (shapes, results))
+    model = helper.make_model(helper.make_graph([node], "step", inputs, outputs), opset_imports=[helper.make_opsetid("", 24)])
+    onnx.checker.check_model(model)
+    return model, shapes
+
+
+def share(mlir):
+    """attn-opt --attn-share-past."""
+    return subprocess.run(["attn-opt", "-", "--attn-share-past"], input=mlir, capture_output=True, text=True, check=True).stdout
+
+
 class Cache(unittest.TestCase):
+    def test_past_in_place(self):
+        """The buffers of past and present are one, with NaN behind the rows that there are."""
+        rng = np.random.default_rng(5)
+        for rows, past, device in ((1, 5, "cpu"), (1, 0, "sim:sm_80"), (3, 8, "sim:sm_90a")):
+            model, shapes = make_past_model(rows)
+            arrays = {name: rng.standard_normal([past if size == "past" else size for size in shape]).astype(np.float16) for name, shape in shapes.items()}
+            expected = ReferenceEvaluator(model).run(None, arrays)
+            (node,) = import_model(model)
+            mlir = share(node.mlir)
+            self.assertIn("tensor.insert_slice", mlir)
+            self.assertNotIn("tensor.concat", mlir)
+            for name in ("past_key", "past_value"):
+                room = np.full((BATCH, KEY_HEADS, ROOM - past, arrays[name].shape[-1]), np.nan, np.float16)
+                arrays[name] = np.concatenate([arrays[name], room], axis=2)
+            arrays["length"] = np.array(past, np.int64)
+            y, *present = run(mlir, [arrays[name] for name in ("q", "k", "v", "past_key", "past_value", "length")], device)
+            np.testing.assert_allclose(y.astype(float), expected[0].astype(float), atol=4e-3)
+            for buffer, rows_of in zip(present, expected[1:]):
+                np.testing.assert_array_equal(buffer[:, :, : past + rows], rows_of)
+
     def test_steps(self):
         for rows, mode, indices, device in (
             (1, "linear", (3, 11), "cpu"), (1, "linear", (3, 11), "sim:sm_90a"), (3, "linear", (0, 9), "sim:sm_80"),
