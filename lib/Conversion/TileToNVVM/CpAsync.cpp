@@ -35,14 +35,17 @@ public:
 
 private:
   /// A chunk's address, its row from firstRow on (from 0 on with packed heads),
-  /// and whether its page is one of the pool; null if there are no pages.
+  /// and the bytes of a chunk, 0 of what is no page of the pool; null if there
+  /// are no pages.
   struct Place {
-    Value from, row, isPage;
+    Value from, row, bytes;
   };
 
   void copyPass(int64_t row, const Place &place);
   Place locate(int64_t row);
-  Place locateInPage(int64_t row);
+  bool hasPassesInPage();
+  Place lookUp(Value tileRow);
+  SmallVector<Place> locateInPages();
   Value sourceBytes(const Place &place, int64_t panel);
   bool hasWholePanel(int64_t panel);
 
@@ -86,7 +89,8 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
     firstCol = index.add(index.toI32(indices.pop_back_val()), firstCol);
   positions = type.getRows() / op.getHeads();
   indices.back() = index.toI32(indices.back());
-  if (op.getHeads() == 1 && !op.getTable())
+  // In pages each row is found for itself, unless they are neighbours.
+  if (op.getHeads() == 1 && (!op.getTable() || hasPassesInPage()))
     indices.back() = index.add(indices.back(), firstRow);
   else if (op.getHeads() > 1)
     headBytes = index.mul(source.stride(index, rowDim - 1), elementBytes);
@@ -116,10 +120,9 @@ void TileCopy::lookUpPages(ValueRange table, Value rows) {
 }
 
 void TileCopy::emit() {
-  // Pages are looked up before the first copy, so that no entry waits for it.
   SmallVector<Place> places;
-  for (int64_t row = 0; row < type.getRows(); row += rowsPerPass)
-    places.push_back(op.getTable() ? locateInPage(row) : Place());
+  if (op.getTable())
+    places = locateInPages();
   for (int64_t row = 0; row < type.getRows(); row += rowsPerPass) {
     OpBuilder::InsertionGuard guard(builder);
     if (row + rowsPerPass > type.getRows()) {
@@ -152,14 +155,20 @@ void TileCopy::copyPass(int64_t row, const Place &place) {
   }
 }
 
-/// Where this thread's chunk of row `row` + firstRow of the tile is, in its
-/// page. Of rows that do not exist the last one's entry is read in their place;
-/// what is no page is not read.
-TileCopy::Place TileCopy::locateInPage(int64_t row) {
+/// True if the rows of a pass are neighbours in one page: tiles begin at a
+/// multiple of their rows.
+bool TileCopy::hasPassesInPage() {
+  int64_t page = op.getSource().getType().getShape()[2], rows = type.getRows();
+  return page % rowsPerPass == 0 && (rows % page == 0 || page % rows == 0);
+}
+
+/// Where this thread's chunk of a row of the tile is, in its page. Of rows that
+/// do not exist the last one's entry is read in their place; what is no page is
+/// not read.
+TileCopy::Place TileCopy::lookUp(Value tileRow) {
   Location loc = op.getLoc();
   int64_t page = op.getSource().getType().getShape()[2];
-  Value tileRow =
-      arith::MinSIOp::create(builder, loc, index.add(firstRow, row), lastRow);
+  tileRow = arith::MinSIOp::create(builder, loc, tileRow, lastRow);
   Value key = index.add(position, tileRow);
   int64_t entryBytes = entryType.getIntOrFloatBitWidth() / 8;
   Value at = index.offset(
@@ -173,7 +182,31 @@ TileCopy::Place TileCopy::locateInPage(int64_t row) {
   Value bytes = index.mul(entry, pageBytes);
   bytes =
       index.add(bytes, index.mul(index.toI64(index.rem(key, page)), rowBytes));
-  return {index.offset(from, bytes), index.i32(row), isPage};
+  Value ofChunk = arith::SelectOp::create(builder, loc, isPage,
+                                          index.i32(kChunkBytes), index.i32(0));
+  return {index.offset(from, bytes), Value(), ofChunk};
+}
+
+/// Where this thread's chunks of the rows of all passes are. Pages are looked
+/// up before the first copy, so that no entry waits for it, and once for the
+/// rows of each.
+SmallVector<TileCopy::Place> TileCopy::locateInPages() {
+  int64_t page = op.getSource().getType().getShape()[2];
+  bool isShared = hasPassesInPage();
+  SmallVector<Place> places;
+  Place ofPage;
+  for (int64_t row = 0; row < type.getRows(); row += rowsPerPass) {
+    Place place = ofPage;
+    if (!isShared)
+      place = lookUp(index.add(firstRow, row));
+    else if (row % page == 0)
+      place = ofPage = lookUp(index.i32(row));
+    if (isShared)
+      place.from = index.offset(place.from, index.mul(rowBytes, row % page));
+    place.row = index.i32(row);
+    places.push_back(place);
+  }
+  return places;
 }
 
 /// Where this thread's chunk of row `row` + firstRow of the tile is. Packed
@@ -208,7 +241,8 @@ Value TileCopy::sourceBytes(const Place &place, int64_t panel) {
   if (op.getInBounds())
     return Value();
   Location loc = op.getLoc();
-  Value all = index.i32(kChunkBytes), none = index.i32(0), bytes = all;
+  Value all = place.bytes ? place.bytes : index.i32(kChunkBytes);
+  Value none = index.i32(0), bytes = all;
   if (!hasWholePanel(panel)) {
     bytes = index.mul(index.add(colsLeft, -panel * type.getPanelCols()),
                       type.getElementBytes());
@@ -217,8 +251,6 @@ Value TileCopy::sourceBytes(const Place &place, int64_t panel) {
   }
   Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
                                        rowsLeft, place.row);
-  if (place.isPage)
-    exists = arith::AndIOp::create(builder, loc, exists, place.isPage);
   return arith::SelectOp::create(builder, loc, exists, bytes, none);
 }
 
