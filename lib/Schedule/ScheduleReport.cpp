@@ -81,7 +81,8 @@ std::string describeLoss(const Candidate &candidate, const Candidate &chosen) {
   if (ratio < 0.995)
     return formatFixed(ratio, 2) + (isOtherKind
                                         ? "x, within the small-cache margin"
-                                        : "x, too close to tell: more code");
+                                        : "x, too close to tell: more code "
+                                          "or instructions");
   if (worst)
     text += ": " + worst->name + " " + formatSeconds(most) + " more";
   else if (ratio < 1.005 && ratio >= 0.995)

@@ -61,23 +61,44 @@ static int64_t getUnrolledProducts(const Schedule &schedule) {
          (schedule.tileD + schedule.tileDv);
 }
 
+/// So few that code is small: those of the 16 rows of a decode step.
+static constexpr int64_t kFewProducts = 16 * 64 * 256;
+
+/// By what one of two schedules that are as fast is preferred: less code, which
+/// compiles faster and leaves more registers, and of small code fewer
+/// instructions, which longer tiles have, and less shared memory, so that more
+/// CTAs copy while one computes.
+static std::tuple<int64_t, double, int64_t>
+getEffort(const Candidate &candidate) {
+  int64_t products = getUnrolledProducts(candidate.schedule);
+  if (products > kFewProducts)
+    return {products, 0, 0};
+  return {kFewProducts, candidate.cost.getTerm("issue"),
+          candidate.cost.sharedMemoryBytes};
+}
+
 /// Of the schedules that the model cannot tell from the fastest, puts the one
-/// with the least code first: it compiles faster and leaves more registers.
-static void preferLessCode(std::vector<Candidate> &ranked,
-                           const SelectorOptions &options) {
-  constexpr double kResolution = 1.03;
+/// with the least effort first: less code is worth more time than fewer
+/// instructions, which the model has counted.
+static void preferLessEffort(std::vector<Candidate> &ranked,
+                             const SelectorOptions &options) {
+  constexpr double kForCode = 1.03, kForInstructions = 1.01;
   const Candidate &fastest = ranked.front();
   if (fastest.schedule.mma != MmaFamily::MmaSync)
     return;
-  double limit = kResolution * getRankedSeconds(fastest, options);
+  double seconds = getRankedSeconds(fastest, options);
   auto best = ranked.begin();
-  for (auto it = ranked.begin(); it != ranked.end(); ++it)
+  for (auto it = ranked.begin(); it != ranked.end(); ++it) {
+    bool hasLessCode =
+        std::get<0>(getEffort(*it)) < std::get<0>(getEffort(*best));
+    double limit = seconds * (hasLessCode ? kForCode : kForInstructions);
     if (it->cost.maySpill == fastest.cost.maySpill &&
         it->schedule.kind == fastest.schedule.kind &&
         it->schedule.mma == fastest.schedule.mma &&
         getRankedSeconds(*it, options) <= limit &&
-        getUnrolledProducts(it->schedule) < getUnrolledProducts(best->schedule))
+        getEffort(*it) < getEffort(*best))
       best = it;
+  }
   std::rotate(ranked.begin(), best, best + 1);
 }
 
@@ -121,7 +142,7 @@ static Selection judge(const AttentionProblem &problem,
   }
   rank(selection.ranked, options);
   if (!selection.ranked.empty())
-    preferLessCode(selection.ranked, options);
+    preferLessEffort(selection.ranked, options);
   return selection;
 }
 

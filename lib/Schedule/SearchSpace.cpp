@@ -369,6 +369,14 @@ std::vector<Schedule> Space::takeLargeCache() {
                     std::max<int64_t>(getCtasPerSm(problem, s, target), 1);
            });
   bool isSplit = schedules.front().kind == ScheduleKind::SplitKV;
+  // A warp of a decode step works off short tiles, in most of which no maximum
+  // rises by much.
+  if (isGpu && !hasRoles && isSplit &&
+      schedules.front().invariance != Invariance::Prefix)
+    derive("rescale_threshold", &Schedule::rescaleThreshold,
+           [&](const Schedule &s) {
+             return s.warps == 1 ? getRescaleThreshold(s) : 0;
+           });
   if (isSplit && schedules.front().invariance != Invariance::None)
     expand("split_keys", &Schedule::splitKeys,
            [](const Schedule &s) { return getSplitLengths(s); });

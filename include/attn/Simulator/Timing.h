@@ -33,9 +33,19 @@ struct UnitTiming {
   double clocks;
 };
 
+/// What a kernel spends on each byte of keys and values that it reads: what
+/// bounds a decode step, which does little else.
+struct CacheTiming {
+  uint64_t bytes = 0;      ///< 0: it reads none
+  double instructions = 0; ///< of warps
+  double sharedBytes = 0;  ///< of shared memory, read and written
+  double inFlight = 0;     ///< bytes of copies on their way, of a CTA
+};
+
 struct Timing {
   std::vector<RoleTiming> roles;
   std::vector<UnitTiming> units;
+  CacheTiming cache;
   uint64_t ctas = 0;
   double ctaClocks = 0; ///< the mean of all CTAs
   uint64_t longestCtaClocks = 0;

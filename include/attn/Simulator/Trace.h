@@ -34,6 +34,8 @@ inline constexpr uint32_t tensorTrack = 1001;
 struct Timeline {
   std::vector<TraceEvent> events;
   uint64_t cycles = 0;
+  /// Bytes of copies times the cycles from their start to their arrival.
+  uint64_t byteCycles = 0;
 
   /// Chrome trace-event JSON, which Perfetto and chrome://tracing read; one
   /// microsecond of the viewer is one cycle.

@@ -103,25 +103,27 @@ struct AnyLowering : TileOpLowering<AnyOp> {
   }
 };
 
-/// A branch over the subtractions, in the block.
-struct SubtractRowsLowering : TileOpLowering<SubtractRowsOp> {
+/// A branch over the changes, in the block.
+struct UpdateRowsLowering : TileOpLowering<UpdateRowsOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
-  matchAndRewrite(SubtractRowsOp op, Adaptor adaptor,
+  matchAndRewrite(UpdateRowsOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getSource().getType();
     ValueRange source = adaptor.getSource();
-    ValueRange rows = adaptor.getSubtrahend();
+    ValueRange rows = adaptor.getRows();
     Value condition =
         arith::ExtUIOp::create(rewriter, op.getLoc(), rewriter.getI32Type(),
                                adaptor.getCondition().front());
     PtxBlock block(rewriter, op.getLoc(), rewriter.getF32Type(), source.size());
     SmallVector<std::string> results = block.update(source);
+    std::string change =
+        op.getKind() == RowUpdate::subtract ? "sub.rn.f32 " : "mul.rn.f32 ";
     block.add(".reg .pred %none");
     block.add("setp.eq.b32 %none, " + block.use(condition).front() + ", 0");
     block.add("@%none bra.uni UNCHANGED");
     for (auto [i, result] : llvm::enumerate(results))
-      block.add("sub.rn.f32 " + result + ", " + result + ", " +
+      block.add(change + result + ", " + result + ", " +
                 block.use(rows[positionOf(type, i).rowRegister()]).front());
     block.label("UNCHANGED");
     rewriter.replaceOpWithMultiple(op,
@@ -280,6 +282,6 @@ void attn::tile::populateElementwisePatterns(TypeConverter &converter,
                                              RewritePatternSet &patterns) {
   patterns.add<AnyLowering, FillLowering, RowReduceLowering,
                RowAllReduceLowering, ScaleColumnsLowering, ScaleRowsLowering,
-               SubtractRowsLowering, ToOperandLowering>(converter,
-                                                        patterns.getContext());
+               UpdateRowsLowering, ToOperandLowering>(converter,
+                                                      patterns.getContext());
 }

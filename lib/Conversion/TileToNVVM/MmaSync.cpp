@@ -402,6 +402,10 @@ struct MmaLowering : TileOpLowering<MmaOp> {
 
     ValueRange acc = adaptor.getAcc();
     PtxBlock block(rewriter, loc, accType.getElementType(), acc.size());
+    // A sum stays in its registers; of a constant they are written.
+    bool isConstant = op.getAcc().getDefiningOp<FillOp>() != nullptr;
+    if (!isConstant)
+      block.update(acc);
     SmallVector<SmallVector<std::string>> a(rowBlocks);
     if (!left.empty())
       for (auto [r, names] : llvm::enumerate(a))
@@ -424,11 +428,12 @@ struct MmaLowering : TileOpLowering<MmaOp> {
           for (int64_t half = 0; half < 2; ++half) {
             int64_t first = 4 * (r * colBlocks + 2 * pair + half);
             SmallVector<std::string> sum = block.results(first, 4);
-            block.add(
-                mmaName(element, rightElement) + PtxBlock::list(sum) + ", " +
-                PtxBlock::list(a[r]) + ", " +
-                PtxBlock::list(ArrayRef(b).slice(2 * half, 2)) + ", " +
-                PtxBlock::list(k == 0 ? block.use(acc.slice(first, 4)) : sum));
+            block.add(mmaName(element, rightElement) + PtxBlock::list(sum) +
+                      ", " + PtxBlock::list(a[r]) + ", " +
+                      PtxBlock::list(ArrayRef(b).slice(2 * half, 2)) + ", " +
+                      PtxBlock::list(k == 0 && isConstant
+                                         ? block.use(acc.slice(first, 4))
+                                         : sum));
           }
       }
     }

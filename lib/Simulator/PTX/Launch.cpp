@@ -265,6 +265,7 @@ Timeline collectTimeline(LaunchContext &launch) {
   for (const std::unique_ptr<Tracer> &tracer : launch.tracers) {
     std::vector<TraceEvent> events = tracer->takeEvents();
     timeline.events.insert(timeline.events.end(), events.begin(), events.end());
+    timeline.byteCycles += tracer->getByteCycles();
   }
   for (const TraceEvent &event : timeline.events)
     timeline.cycles = std::max(timeline.cycles, event.end);

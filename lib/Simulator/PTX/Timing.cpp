@@ -102,6 +102,28 @@ static std::vector<UnitTiming> getUnits(const Counters &counters) {
           {"copies", copied / copyBytesPerCycle}};
 }
 
+/// `ctaClocks`: of all CTAs.
+static CacheTiming getCache(const LaunchReport &report, double ctaClocks) {
+  const Counters &counters = report.counters;
+  CacheTiming cache;
+  for (const BufferTraffic &buffer : counters.buffers)
+    if (buffer.name == "key" || buffer.name == "value")
+      cache.bytes += buffer.read();
+  if (cache.bytes == 0)
+    return cache;
+  auto bytes = double(cache.bytes);
+  for (uint64_t count : counters.warpInstructions)
+    cache.instructions += double(count) / bytes;
+  cache.sharedBytes =
+      double(counters.cpAsyncBytes + counters.tmaLoadBytes +
+             counters.sharedLoadBytes + counters.sharedStoreBytes +
+             counters.wgmmaSharedBytes) /
+      bytes;
+  cache.inFlight =
+      double(report.timeline.byteCycles) / std::max(1.0, ctaClocks);
+  return cache;
+}
+
 void attn::sim::setTiming(Options &options) {
   options.traceClusters = std::numeric_limits<unsigned>::max();
   options.slice = 1;
@@ -122,6 +144,7 @@ Timing attn::sim::getTiming(const LaunchReport &report, uint32_t smCount) {
   for (uint64_t clocks : ctas)
     timing.longestCtaClocks = std::max(timing.longestCtaClocks, clocks);
   timing.kernelClocks = getKernelClocks(ctas, smCount);
+  timing.cache = getCache(report, timing.ctaClocks * double(ctas.size()));
   return timing;
 }
 
@@ -149,7 +172,15 @@ std::string Timing::print() const {
   for (const UnitTiming &unit : units)
     shared.addRow({unit.unit, formatFixed(unit.clocks, 0),
                    formatPercent(unit.clocks / std::max(1.0, ctaClocks))});
-  return warps.print() + shared.print() +
+  std::string ofCache;
+  if (cache.bytes != 0)
+    ofCache = "keys and values: " + formatCount(int64_t(cache.bytes)) +
+              " bytes; for each " + formatFixed(cache.instructions, 4) +
+              " warp instructions and " + formatFixed(cache.sharedBytes, 2) +
+              " bytes of shared memory; " +
+              formatCount(int64_t(cache.inFlight)) +
+              " on their way to a CTA in the mean\n";
+  return warps.print() + shared.print() + ofCache +
          "predicted: " + formatFixed(ctaClocks, 0) + " clocks a CTA, " +
          formatCount(int64_t(kernelClocks)) + " for " +
          formatCount(int64_t(ctas)) + " CTAs; the longest CTA takes " +

@@ -159,6 +159,7 @@ u64 Tracer::onCopy(Warp &warp, const Instruction &instruction, u64 bytes) {
   unit.copyFree = begin + (bytes + copyBytesPerCycle - 1) / copyBytesPerCycle;
   u64 done = unit.copyFree + copyLatency;
   emit(warp, copyTrack, begin, unit.copyFree, "copy", "copy", instruction.line);
+  byteCycles += bytes * (done - warp.cycle);
   return done;
 }
 

@@ -41,6 +41,8 @@ public:
   /// Ends open spans; call while the cluster still exists.
   void finish(Cluster &cluster);
   std::vector<TraceEvent> takeEvents() { return std::move(events); }
+  /// Timeline::byteCycles of the cluster.
+  u64 getByteCycles() const { return byteCycles; }
 
 private:
   /// Units of an SM, by CTA of the cluster.
@@ -61,6 +63,7 @@ private:
   std::unordered_map<const Cta *, Units> units;
   std::unordered_map<Warp *, OpenSpan> spans;
   std::vector<TraceEvent> events;
+  u64 byteCycles = 0;
 };
 
 inline u64 traceCopy(Warp &warp, const Instruction &instruction, u64 bytes) {

@@ -180,8 +180,8 @@ SmallVector<Value> ScoreTile::subtract(Value max, Value large) {
                                    fragments.constant(-units.offset), args[0])
         .getResult();
   });
-  Value differences =
-      tile::SubtractRowsOp::create(builder, loc, weights, max, large);
+  Value differences = tile::UpdateRowsOp::create(
+      builder, loc, tile::RowUpdate::subtract, weights, max, large);
   return {differences, rest};
 }
 
@@ -297,6 +297,11 @@ static bool promotes(OnlineAttentionOp step) {
   return schedule && getSchedule(schedule).promote;
 }
 
+static bool isMmaSync(OnlineAttentionOp step) {
+  auto schedule = step.getScheduleAttr();
+  return schedule && getSchedule(schedule).mma == MmaFamily::MmaSync;
+}
+
 Value OnlineTile::emitProduct(Value acc, Value decay) {
   Type type = acc.getType();
   if (promotes(step)) {
@@ -312,7 +317,11 @@ Value OnlineTile::emitProduct(Value acc, Value decay) {
   auto rescale = [&]() -> SmallVector<Value> {
     return {fragments.scale(acc, decay)};
   };
-  if (rises)
+  // Products of other families have places of their own for their sums.
+  if (rises && isMmaSync(step))
+    acc = tile::UpdateRowsOp::create(builder, loc, tile::RowUpdate::multiply,
+                                     acc, decay, rises);
+  else if (rises)
     acc = fragments.choose(rises, rescale, acc).front();
   else if (decay)
     acc = rescale().front();

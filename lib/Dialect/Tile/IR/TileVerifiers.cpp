@@ -560,16 +560,16 @@ LogicalResult AnyOp::verify() {
                        << getSource().getType();
 }
 
-LogicalResult SubtractRowsOp::verify() {
+LogicalResult UpdateRowsOp::verify() {
   FragmentType source = getSource().getType();
-  FragmentType subtrahend = getSubtrahend().getType();
+  FragmentType rows = getRows().getType();
   if (source.getLayout() != FragmentLayout::Accumulator ||
-      !source.getElementType().isF32() || !subtrahend.isRow())
+      !source.getElementType().isF32() || !rows.isRow())
     return emitOpError() << "expected an accumulator fragment of f32 and a row "
                             "fragment, got "
-                         << source << " and " << subtrahend;
-  return verifyEqual(*this, "rows of subtrahend", source.getRows(),
-                     subtrahend.getRows());
+                         << source << " and " << rows;
+  return verifyEqual(*this, "rows of the numbers", source.getRows(),
+                     rows.getRows());
 }
 
 LogicalResult ScaleRowsOp::verify() {

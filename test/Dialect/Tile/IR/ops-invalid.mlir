@@ -376,20 +376,20 @@ attn_tile.kernel @load_row_indices(%l: !attn_tile.global<?x?xf32>) warps(4) {
 
 // -----
 
-attn_tile.kernel @subtract_rows(%c: i1) warps(4) {
+attn_tile.kernel @update_rows(%c: i1) warps(4) {
   %row = attn_tile.fill 1.0 : !attn_tile.fragment<64xf32, row>
   // expected-error @below {{expected an accumulator fragment of f32 and a row fragment}}
-  %r = attn_tile.subtract_rows %row, %row if %c : !attn_tile.fragment<64xf32, row>, !attn_tile.fragment<64xf32, row>
+  %r = attn_tile.update_rows subtract %row, %row if %c : !attn_tile.fragment<64xf32, row>, !attn_tile.fragment<64xf32, row>
   attn_tile.return
 }
 
 // -----
 
-attn_tile.kernel @subtract_other_rows(%c: i1) warps(4) {
+attn_tile.kernel @update_other_rows(%c: i1) warps(4) {
   %row = attn_tile.fill 1.0 : !attn_tile.fragment<64xf32, row>
   %acc = attn_tile.fill 1.0 : !attn_tile.fragment<128x16xf32, accumulator>
-  // expected-error @below {{expected rows of subtrahend to be 128, got 64}}
-  %r = attn_tile.subtract_rows %acc, %row if %c : !attn_tile.fragment<128x16xf32, accumulator>, !attn_tile.fragment<64xf32, row>
+  // expected-error @below {{expected rows of the numbers to be 128, got 64}}
+  %r = attn_tile.update_rows subtract %acc, %row if %c : !attn_tile.fragment<128x16xf32, accumulator>, !attn_tile.fragment<64xf32, row>
   attn_tile.return
 }
 

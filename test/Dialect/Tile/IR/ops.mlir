@@ -61,8 +61,8 @@ attn_tile.kernel @all_ops(%q: !attn_tile.global<?x8x?x64xf16>,
   %w1 = attn_tile.load_row %l[%b, %h, %m] first_lane : !attn_tile.global<?x8x?xf32> -> !attn_tile.fragment<128xf32, row>
   %w = attn_tile.load_row %l[%b, %h, %m] : !attn_tile.global<?x8x?xf32> -> !attn_tile.fragment<128xf32, row>
   %true = arith.constant true
-  // CHECK: attn_tile.subtract_rows %{{.*}}, %{{.*}} if %{{.*}} : <128x64xf32, accumulator>, <128xf32, row>
-  %relative = attn_tile.subtract_rows %p, %w if %true : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.fragment<128xf32, row>
+  // CHECK: attn_tile.update_rows subtract %{{.*}}, %{{.*}} if %{{.*}} : <128x64xf32, accumulator>, <128xf32, row>
+  %relative = attn_tile.update_rows subtract %p, %w if %true : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.fragment<128xf32, row>
   // CHECK: attn_tile.scale_rows %{{.*}}, %{{.*}} : <128x64xf16, operand_a>, <128xf32, row>
   %scaled = attn_tile.scale_rows %pa, %w : !attn_tile.fragment<128x64xf16, operand_a>, !attn_tile.fragment<128xf32, row>
   %columns = attn_tile.fill 1.0 : !attn_tile.fragment<64xf32, column>

@@ -40,6 +40,11 @@ def AttnTile_FragmentLayout : I32EnumAttr<"FragmentLayout",
   let cppNamespace = "::attn::tile";
 }
 
+def AttnTile_RowUpdate : I32EnumAttr<"RowUpdate", "what is done with each row", [
+    I32EnumAttrCase<"subtract", 0>, I32EnumAttrCase<"multiply", 1>]> {
+  let cppNamespace = "::attn::tile";
+}
+
 def AttnTile_Reduction : I32EnumAttr<"Reduction", "row reduction", [
     I32EnumAttrCase<"max", 0>, I32EnumAttrCase<"sum", 1>,
     I32EnumAttrCase<"maximum", 2>]> {

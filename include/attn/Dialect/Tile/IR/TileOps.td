@@ -480,28 +480,28 @@ def AnyOp : AttnTile_Op<"any", [Pure]> {
   let hasVerifier = 1;
 }
 
-def SubtractRowsOp : AttnTile_Op<"subtract_rows", [
+def UpdateRowsOp : AttnTile_Op<"update_rows", [
     Pure, AllTypesMatch<["source", "result"]>]> {
-  let summary = "an accumulator less a number for each row, if that is asked for";
+  let summary = "an accumulator with a number for each row, where that is asked for";
   let description = [{
-    Each element less its row's subtrahend where `condition` is true, and the
-    source otherwise. The condition is the same in all lanes of a warp, which
+    Each element less its row's number, or times it, where `condition` is true, and
+    the source otherwise. The condition is the same in all lanes of a warp, which
     branches on it. An `scf.if` of maps says the same; this is one operation for
-    the whole fragment, down to PTX.
+    the whole fragment, down to PTX, which changes its registers in place.
 
     Example:
     ```mlir
-    %b = attn_tile.subtract_rows %a, %max if %large :
+    %b = attn_tile.update_rows subtract %a, %max if %large :
         !attn_tile.fragment<128x64xf32, accumulator>,
         !attn_tile.fragment<128xf32, row>
     ```
   }];
-  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Fragment:$subtrahend,
-                       I1:$condition);
+  let arguments = (ins AttnTile_RowUpdate:$kind, AttnTile_Fragment:$source,
+                       AttnTile_Fragment:$rows, I1:$condition);
   let results = (outs AttnTile_Fragment:$result);
   let assemblyFormat = [{
-    $source `,` $subtrahend `if` $condition attr-dict `:` type($source) `,`
-    type($subtrahend)
+    $kind $source `,` $rows `if` $condition attr-dict `:` type($source) `,`
+    type($rows)
   }];
   let hasVerifier = 1;
 }
