@@ -11,6 +11,7 @@
 
 #include "Backward/Backward.h"
 
+#include "Backward/BackwardKernelBuilder.h"
 #include "Backward/BackwardScores.h"
 #include "Backward/BackwardSmallCache.h"
 #include "Backward/BackwardStep.h"
@@ -30,59 +31,6 @@
 
 using namespace mlir;
 using namespace attn;
-
-namespace {
-/// Builds one of the kernels.
-class BackwardKernelBuilder : KernelScope {
-public:
-  BackwardKernelBuilder(OpBuilder &builder, TiledBackward &backward,
-                        BackwardNest &nest)
-      : KernelScope(builder, nest.attention), backward(backward), nest(nest),
-        loc(attention.forall.getLoc()) {}
-
-  LogicalResult build();
-
-private:
-  LogicalResult convertBlock(Block &block);
-  LogicalResult convertOp(Operation *op);
-  LogicalResult convertLoop(scf::ForOp loop);
-  LogicalResult convertKeyLoop(scf::ForOp loop);
-  void convertInsert(tensor::InsertSliceOp insert);
-  LogicalResult convertSlice(tensor::ExtractSliceOp slice);
-  LogicalResult convertStep(BackwardStepOp step);
-  Value createQueryGradient(Value scoreGradient, Value key);
-  Value addProduct(Value sums, Value a, Value b);
-  void addMaxima(BackwardStepOp step, Value scoreGradient);
-  FailureOr<Value> loadFactor(Value tile);
-  FailureOr<Value> loadGradientFactor(Value tile, Value whole);
-  void onlyInFirstSlice(llvm::function_ref<void()> body);
-  Value getTiledPosition();
-  void mapGrid();
-  FailureOr<Value> loadRowValues(Value tile, Value workspace);
-  FailureOr<BackwardTiles> loadTiles(BackwardStepOp step);
-  FailureOr<SmallVector<Value>> getIndices(Value tile);
-  void convertDelta(BackwardDeltaOp op);
-  void convertFill(linalg::FillOp fill);
-  void convertStores(scf::InParallelOp op);
-  Value getFactorOf(Value gradient);
-  void storeMaxima(Value maxima, Value destination, ValueRange at);
-  SmallVector<Value> lookupAll(ValueRange outside) {
-    return llvm::map_to_vector(outside,
-                               [&](Value v) { return values.lookup(v); });
-  }
-
-  TiledBackward &backward;
-  BackwardNest &nest;
-  Location loc;
-  /// lse and delta, which the first kernel writes, and what of them belongs to
-  /// its rows.
-  RowValues workspaces, rowValues;
-  Value firstColumn; ///< of the gradient that the CTA has; null for all
-  Value position;    ///< of the tile that stays: its first row or key
-  Value sums;        ///< of dQ, in a fused kernel
-  Float8Factors factors;
-};
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Loops
@@ -132,148 +80,9 @@ LogicalResult BackwardKernelBuilder::convertKeyLoop(scf::ForOp loop) {
   return convertBlock(*loop.getBody());
 }
 
-/// dK and dV are stored; dQ has been added up.
-void BackwardKernelBuilder::convertInsert(tensor::InsertSliceOp insert) {
-  Value destination = values.lookup(insert.getDest());
-  values.map(insert.getResult(), destination);
-  Value source = values.lookupOrNull(insert.getSource());
-  if (!source)
-    return;
-  bool isDKey =
-      destination == values.lookup(attention.forall.getRegionIterArgs()[0]);
-  if (isDKey && backward.startsFromDelta())
-    source = Fragments(builder, loc)
-                 .multiply(source, nest.steps.front().getScaleValue());
-  SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
-  at.push_back(position);
-  tile::StoreOp::create(builder, insert.getLoc(), source, destination, at);
-}
-
 //===----------------------------------------------------------------------===//
 // Tiles and steps
 //===----------------------------------------------------------------------===//
-
-/// Slices are loaded where steps use them, but for tiles of the whole kernel
-/// and those that are only read where they are.
-LogicalResult
-BackwardKernelBuilder::convertSlice(tensor::ExtractSliceOp slice) {
-  // What is cut off a ragged result: the store does that by itself.
-  if (Value fragment = values.lookupOrNull(slice.getSource());
-      fragment && isa<tile::FragmentType>(fragment.getType())) {
-    values.map(slice.getResult(), fragment);
-    return success();
-  }
-  Value tile = slice.getResult();
-  for (Operation *user : slice->getUsers())
-    if (isa<tensor::PadOp>(user))
-      tile = user->getResult(0);
-  BackwardStepOp step = nest.steps.front();
-  bool isKept = nest.keysAreRows()
-                    ? tile == step.getKey() ||
-                          (tile == step.getValue() && nest.needsScoreGradient())
-                    : tile == step.getQuery() || tile == step.getDOutput();
-  if (!isKept) {
-    // delta of the first kernel is no operand.
-    if (Value source = values.lookupOrNull(slice.getSource()))
-      values.map(tile, source);
-    return success();
-  }
-  FailureOr<Value> loaded = loadFactor(tile);
-  if (failed(loaded))
-    return failure();
-  values.map(tile, *loaded);
-  return success();
-}
-
-/// Where a tile begins, without its column.
-FailureOr<SmallVector<Value>> BackwardKernelBuilder::getIndices(Value tile) {
-  SmallVector<Value> indices;
-  SmallVector<OpFoldResult> offsets = getSlice(tile).getMixedOffsets();
-  for (OpFoldResult offset : ArrayRef(offsets).take_front(3)) {
-    FailureOr<Value> index = materialize(cast<Value>(offset));
-    if (failed(index))
-      return failure();
-    indices.push_back(*index);
-  }
-  return indices;
-}
-
-/// A tile that a product takes; one of the whole kernel is there already.
-FailureOr<Value> BackwardKernelBuilder::loadFactor(Value tile) {
-  if (Value loaded = values.lookupOrNull(tile);
-      loaded && isa<tile::SharedType>(loaded.getType()))
-    return loaded;
-  FailureOr<SmallVector<Value>> indices = getIndices(tile);
-  if (failed(indices))
-    return failure();
-  auto type = cast<RankedTensorType>(tile.getType());
-  return loadTile(values.lookup(getSource(tile)), *indices,
-                  type.getDimSize(kSequence),
-                  llvm::alignTo(type.getDimSize(kHeadDim), 16));
-}
-
-/// The columns of a tile that give the columns of the gradient: those of the
-/// tile that is there as a `whole`, or of a slice.
-FailureOr<Value> BackwardKernelBuilder::loadGradientFactor(Value tile,
-                                                           Value whole) {
-  if (!firstColumn)
-    return whole;
-  FailureOr<SmallVector<Value>> indices = getIndices(tile);
-  if (failed(indices))
-    return failure();
-  indices->push_back(firstColumn);
-  return loadTile(values.lookup(getSource(tile)), *indices,
-                  cast<ShapedType>(tile.getType()).getDimSize(kSequence),
-                  nest.getTileColumns());
-}
-
-/// The part of a workspace that belongs to the rows of `tile`.
-FailureOr<Value> BackwardKernelBuilder::loadRowValues(Value tile,
-                                                      Value workspace) {
-  FailureOr<SmallVector<Value>> indices = getIndices(tile);
-  if (failed(indices))
-    return failure();
-  return loadTile(workspace, *indices, /*rows=*/1, nest.getTileM());
-}
-
-/// In the order in which they are needed; rows come with what belongs to them.
-FailureOr<BackwardTiles> BackwardKernelBuilder::loadTiles(BackwardStepOp step) {
-  BackwardTiles tiles;
-  tiles.queries = values.lookup(getSource(step.getQuery()));
-  FailureOr<Value> query = loadFactor(step.getQuery());
-  FailureOr<Value> key = loadFactor(step.getKey());
-  if (failed(query) || failed(key))
-    return failure();
-  tiles.query = *query;
-  tiles.key = *key;
-  tiles.lse = rowValues.lse;
-  tiles.delta = rowValues.delta;
-  bool loadsRowValues = nest.keysAreRows() && step.getLse();
-  if (loadsRowValues) {
-    FailureOr<Value> lse = loadRowValues(step.getLse(), workspaces.lse);
-    if (failed(lse))
-      return failure();
-    tiles.lse = *lse;
-  }
-  FailureOr<Value> dOutput = loadFactor(step.getDOutput());
-  if (failed(dOutput))
-    return failure();
-  tiles.dOutput = *dOutput;
-  tiles.startsFromDelta = backward.startsFromDelta();
-  if (!nest.needsScoreGradient())
-    return tiles;
-  if (loadsRowValues) {
-    FailureOr<Value> delta = loadRowValues(step.getDelta(), workspaces.delta);
-    if (failed(delta))
-      return failure();
-    tiles.delta = *delta;
-  }
-  FailureOr<Value> value = loadFactor(step.getValue());
-  if (failed(value))
-    return failure();
-  tiles.value = *value;
-  return tiles;
-}
 
 LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
   FailureOr<BackwardTiles> tiles = loadTiles(step);
@@ -398,18 +207,6 @@ void BackwardKernelBuilder::convertDelta(BackwardDeltaOp op) {
   });
 }
 
-/// The CTAs of all slices have the same numbers of their rows.
-void BackwardKernelBuilder::onlyInFirstSlice(llvm::function_ref<void()> body) {
-  if (!firstColumn)
-    return body();
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        firstColumn, constant(0));
-  auto guarded = scf::IfOp::create(builder, loc, isFirst);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(guarded.thenBlock());
-  body();
-}
-
 void BackwardKernelBuilder::convertFill(linalg::FillOp fill) {
   auto type = cast<RankedTensorType>(fill.getResult(0).getType());
   if (type.getRank() == 3) { // maxima
@@ -424,47 +221,6 @@ void BackwardKernelBuilder::convertFill(linalg::FillOp fill) {
   auto sums = getAccumulatorType(builder, type.getDimSize(kSequence), columns);
   values.map(fill.getResult(0),
              createFill(builder, loc, nest.getSumType(sums), 0.0f));
-}
-
-void BackwardKernelBuilder::convertStores(scf::InParallelOp op) {
-  for (Operation &yielding : op.getYieldingOps()) {
-    auto insert = cast<tensor::ParallelInsertSliceOp>(yielding);
-    Value source = values.lookupOrNull(insert.getSource());
-    if (!source || !isa<tile::FragmentType>(source.getType()))
-      continue; // delta, which is there.
-    SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
-    Value destination = values.lookup(insert.getDest());
-    if (cast<tile::FragmentType>(source.getType()).isRow()) {
-      storeMaxima(source, destination, at);
-      continue;
-    }
-    if (Value factor = getFactorOf(insert.getDest()))
-      source = Fragments(builder, loc).multiply(source, factor);
-    if (firstColumn)
-      at.push_back(firstColumn);
-    tile::StoreOp::create(builder, insert.getLoc(), source, destination, at);
-  }
-}
-
-/// What the sums of a gradient are multiplied by; null if they are the
-/// gradient.
-Value BackwardKernelBuilder::getFactorOf(Value gradient) {
-  if (!factors)
-    return Value();
-  bool isFirst = gradient == attention.forall.getRegionIterArgs().front();
-  if (!nest.keysAreRows())
-    return factors.dQuery;
-  return nest.hasDKey() && isFirst ? factors.dKey : factors.dValue;
-}
-
-void BackwardKernelBuilder::storeMaxima(Value maxima, Value destination,
-                                        ValueRange at) {
-  maxima = tile::RowAllReduceOp::create(builder, loc, maxima.getType(),
-                                        tile::Reduction::maximum, maxima);
-  if (factors)
-    maxima = Fragments(builder, loc).multiply(maxima, factors.amax);
-  onlyInFirstSlice(
-      [&] { tile::StoreOp::create(builder, loc, maxima, destination, at); });
 }
 
 //===----------------------------------------------------------------------===//
