@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace attn::raise;
@@ -232,8 +233,9 @@ ScalarRef ElementWalker::scalarOfOp(OpResult value,
   if (isa<arith::TruncIOp>(op) &&
       !fitsWidth(operands[0], value.getType().getIntOrFloatBitWidth()))
     return nullptr;
-  // A number that is read once for all elements is a size like another.
+  // A number that a function reads once is a size like another.
   if (isa<arith::IndexCastOp>(op) && value.getType().isIndex() &&
+      isa<FunctionOpInterface>(op->getParentOp()) &&
       operands[0]->kind == Scalar::Kind::Read && operands[0]->operands.empty())
     return nullptr;
   if (isWidthCast(op))

@@ -12,6 +12,8 @@
 #include "Common.h"
 #include "FragmentPosition.h"
 
+#include "llvm/Support/FormatVariadic.h"
+
 using namespace mlir;
 using namespace attn::tile;
 
@@ -117,14 +119,15 @@ struct UpdateRowsLowering : TileOpLowering<UpdateRowsOp> {
                                adaptor.getCondition().front());
     PtxBlock block(rewriter, op.getLoc(), rewriter.getF32Type(), source.size());
     SmallVector<std::string> results = block.update(source);
-    std::string change =
-        op.getKind() == RowUpdate::subtract ? "sub.rn.f32 " : "mul.rn.f32 ";
+    StringRef change =
+        op.getKind() == RowUpdate::subtract ? "sub.rn.f32" : "mul.rn.f32";
     block.add(".reg .pred %none");
     block.add("setp.eq.b32 %none, " + block.use(condition).front() + ", 0");
     block.add("@%none bra.uni UNCHANGED");
     for (auto [i, result] : llvm::enumerate(results))
-      block.add(change + result + ", " + result + ", " +
-                block.use(rows[positionOf(type, i).rowRegister()]).front());
+      block.add(llvm::formatv(
+          "{0} {1}, {1}, {2}", change, result,
+          block.use(rows[positionOf(type, i).rowRegister()]).front()));
     block.label("UNCHANGED");
     rewriter.replaceOpWithMultiple(op,
                                    {block.create(/*hasSideEffects=*/false)});

@@ -441,3 +441,96 @@ func.func @static_padding(%q: tensor<2x3x10x16xf32>, %k: tensor<2x3x20x16xf32>, 
   } -> tensor<2x3x10x8xf32>
   return %o : tensor<2x3x10x8xf32>
 }
+
+// -----
+
+// A position that is read for each score, and one that the function reads once.
+
+#q = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
+#k = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
+#s = affine_map<(b, h, i, j, d) -> (b, h, i, j)>
+#p = affine_map<(b, h, i, d, j) -> (b, h, i, j)>
+#v = affine_map<(b, h, i, d, j) -> (b, h, j, d)>
+#o = affine_map<(b, h, i, d, j) -> (b, h, i, d)>
+#id = affine_map<(b, h, i, j) -> (b, h, i, j)>
+// CHECK-LABEL: @position_read_by_mask
+// CHECK: mask_mod (%{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %[[J:.*]]: index)
+// CHECK: %[[READ:.*]] = tensor.extract %arg3[] : tensor<i64>
+// CHECK: arith.cmpi sle, %[[J]], %{{.*}}
+func.func @position_read_by_mask(%q: tensor<2x3x10x16xf32>, %k: tensor<2x3x20x16xf32>, %v: tensor<2x3x20x8xf32>, %pos: tensor<i64>) -> tensor<2x3x10x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %inf = arith.constant 0xFF800000 : f32
+  %es = tensor.empty() : tensor<2x3x10x20xf32>
+  %s0 = linalg.fill ins(%zero : f32) outs(%es : tensor<2x3x10x20xf32>) -> tensor<2x3x10x20xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%q, %k : tensor<2x3x10x16xf32>, tensor<2x3x20x16xf32>) outs(%s0 : tensor<2x3x10x20xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %acc, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<2x3x10x20xf32>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%s : tensor<2x3x10x20xf32>) outs(%es : tensor<2x3x10x20xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %read = tensor.extract %pos[] : tensor<i64>
+    %at = arith.index_cast %read : i64 to index
+    %j = linalg.index 3 : index
+    %c = arith.cmpi sle, %j, %at : index
+    %y = arith.select %c, %x, %inf : f32
+    linalg.yield %y : f32
+  } -> tensor<2x3x10x20xf32>
+  %p = linalg.softmax dimension(3) ins(%x : tensor<2x3x10x20xf32>) outs(%es : tensor<2x3x10x20xf32>) -> tensor<2x3x10x20xf32>
+  %eo = tensor.empty() : tensor<2x3x10x8xf32>
+  %o0 = linalg.fill ins(%zero : f32) outs(%eo : tensor<2x3x10x8xf32>) -> tensor<2x3x10x8xf32>
+  %o = linalg.generic {indexing_maps = [#p, #v, #o], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%p, %v : tensor<2x3x10x20xf32>, tensor<2x3x20x8xf32>) outs(%o0 : tensor<2x3x10x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %acc, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<2x3x10x8xf32>
+  return %o : tensor<2x3x10x8xf32>
+}
+
+// -----
+
+#q = affine_map<(b, h, i, j, d) -> (b, h, i, d)>
+#k = affine_map<(b, h, i, j, d) -> (b, h, j, d)>
+#s = affine_map<(b, h, i, j, d) -> (b, h, i, j)>
+#p = affine_map<(b, h, i, d, j) -> (b, h, i, j)>
+#v = affine_map<(b, h, i, d, j) -> (b, h, j, d)>
+#o = affine_map<(b, h, i, d, j) -> (b, h, i, d)>
+#id = affine_map<(b, h, i, j) -> (b, h, i, j)>
+// CHECK-LABEL: @position_read_before
+// CHECK: %[[READ:.*]] = tensor.extract %arg3[] : tensor<i64>
+// CHECK: %[[AT:.*]] = arith.index_cast %[[READ]]
+// CHECK: mask_mod (%{{.*}}: index, %{{.*}}: index, %{{.*}}: index, %[[J:.*]]: index)
+// CHECK: arith.cmpi sle, %[[J]], %[[AT]]
+func.func @position_read_before(%q: tensor<2x3x10x16xf32>, %k: tensor<2x3x20x16xf32>, %v: tensor<2x3x20x8xf32>, %pos: tensor<i64>) -> tensor<2x3x10x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %read = tensor.extract %pos[] : tensor<i64>
+  %at = arith.index_cast %read : i64 to index
+  %inf = arith.constant 0xFF800000 : f32
+  %es = tensor.empty() : tensor<2x3x10x20xf32>
+  %s0 = linalg.fill ins(%zero : f32) outs(%es : tensor<2x3x10x20xf32>) -> tensor<2x3x10x20xf32>
+  %s = linalg.generic {indexing_maps = [#q, #k, #s], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%q, %k : tensor<2x3x10x16xf32>, tensor<2x3x20x16xf32>) outs(%s0 : tensor<2x3x10x20xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %acc, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<2x3x10x20xf32>
+  %x = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%s : tensor<2x3x10x20xf32>) outs(%es : tensor<2x3x10x20xf32>) {
+  ^bb0(%x: f32, %out: f32):
+    %j = linalg.index 3 : index
+    %c = arith.cmpi sle, %j, %at : index
+    %y = arith.select %c, %x, %inf : f32
+    linalg.yield %y : f32
+  } -> tensor<2x3x10x20xf32>
+  %p = linalg.softmax dimension(3) ins(%x : tensor<2x3x10x20xf32>) outs(%es : tensor<2x3x10x20xf32>) -> tensor<2x3x10x20xf32>
+  %eo = tensor.empty() : tensor<2x3x10x8xf32>
+  %o0 = linalg.fill ins(%zero : f32) outs(%eo : tensor<2x3x10x8xf32>) -> tensor<2x3x10x8xf32>
+  %o = linalg.generic {indexing_maps = [#p, #v, #o], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction"]} ins(%p, %v : tensor<2x3x10x20xf32>, tensor<2x3x20x8xf32>) outs(%o0 : tensor<2x3x10x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %acc, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<2x3x10x8xf32>
+  return %o : tensor<2x3x10x8xf32>
+}

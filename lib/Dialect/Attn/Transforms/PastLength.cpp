@@ -44,7 +44,8 @@ bool attn::isCacheOf(Value past, Operation *reader) {
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
                : nullptr;
-  return function &&
+  return function && function.getBody().hasOneBlock() &&
+         reader->getBlock() == argument.getOwner() &&
          SymbolTable::symbolKnownUseEmpty(
              function, function->getParentOfType<ModuleOp>()) &&
          llvm::all_of(past.getUsers(), [&](Operation *user) {

@@ -20,8 +20,8 @@ mlir::Value getPastLength(mlir::func::FuncOp function);
 /// Stops with a message where `holds` is false.
 void emitRoomCheck(mlir::ImplicitLocOpBuilder &builder, mlir::Value holds);
 
-/// True if `past` is an argument of a function that nothing calls, and nothing
-/// but `reader` reads more of it than its sizes.
+/// True if `past` is an argument of a function of one block that nothing calls,
+/// and nothing but `reader`, in that block, reads more of it than its sizes.
 bool isCacheOf(mlir::Value past, mlir::Operation *reader);
 
 } // namespace attn

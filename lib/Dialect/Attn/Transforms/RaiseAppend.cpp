@@ -301,6 +301,7 @@ static void raiseFirstRows(AttentionOp op) {
   tensor::ExtractSliceOp key = findFirstRows(op.getKey());
   tensor::ExtractSliceOp value = findFirstRows(op.getValue());
   if (!key || !value || op.hasLengths() || op.getBias() ||
+      op.getDropoutSeed() ||
       !isEqualConstantIntOrValue(key.getMixedSizes()[kSequence],
                                  value.getMixedSizes()[kSequence]))
     return;

@@ -97,22 +97,38 @@ static void makeRing(tensor::ConcatOp rows, Value place,
       body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
 }
 
+/// The windows of `function`: keys and values of each attention alike, whose
+/// rows would have two orders else.
+static llvm::SetVector<tensor::ConcatOp> findWindows(func::FuncOp function) {
+  llvm::SetVector<tensor::ConcatOp> windows;
+  function.walk([&](AttentionOp op) {
+    for (Value rows : {op.getKey(), op.getValue()})
+      if (tensor::ConcatOp window = findWindow(rows))
+        windows.insert(window);
+  });
+  auto isWindow = [&](Value rows) {
+    auto concat = rows.getDefiningOp<tensor::ConcatOp>();
+    return concat && windows.contains(concat);
+  };
+  auto hasOthers = [&](tensor::ConcatOp window) {
+    return llvm::any_of(window->getUsers(), [&](Operation *user) {
+      auto op = dyn_cast<AttentionOp>(user);
+      return op && !(isWindow(op.getKey()) && isWindow(op.getValue()));
+    });
+  };
+  // Without one of them those beside it are none, either.
+  while (windows.remove_if(hasOthers))
+    continue;
+  return windows;
+}
+
 namespace {
 struct ShareWindow : public attn::impl::ShareWindowPassBase<ShareWindow> {
   using Base::Base;
 
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      llvm::SetVector<Operation *> windows;
-      function.walk([&](AttentionOp op) {
-        tensor::ConcatOp key = findWindow(op.getKey());
-        tensor::ConcatOp value = findWindow(op.getValue());
-        // Both have the same rows at the same places.
-        if (key && value) {
-          windows.insert(key);
-          windows.insert(value);
-        }
-      });
+      llvm::SetVector<tensor::ConcatOp> windows = findWindows(function);
       if (windows.empty())
         continue;
       share(function, windows.getArrayRef());
@@ -121,7 +137,8 @@ struct ShareWindow : public attn::impl::ShareWindowPassBase<ShareWindow> {
   }
 
 private:
-  static void share(func::FuncOp function, ArrayRef<Operation *> windows) {
+  static void share(func::FuncOp function,
+                    ArrayRef<tensor::ConcatOp> windows) {
     Value length = getPastLength(function);
     ImplicitLocOpBuilder builder(function.getLoc(), function);
     builder.setInsertionPointAfterValue(length);
@@ -130,8 +147,7 @@ private:
                   arith::CmpIOp::create(builder, arith::CmpIPredicate::sge,
                                         length, zero));
     llvm::DenseMap<int64_t, Value> places;
-    for (Operation *op : windows) {
-      auto rows = cast<tensor::ConcatOp>(op);
+    for (tensor::ConcatOp rows : windows) {
       int64_t size = rows.getType().getDimSize(kSequence);
       Value &place = places[size];
       if (!place)

@@ -92,3 +92,31 @@ func.func @first_rows(%q: !q, %k: !past, %v: !past, %new: !q) -> (!q, !past, !pa
   %rv = tensor.extract_slice %values[0, 0, 1, 0] [1, 2, 31, 64] [1, 1, 1, 1] : !w to !past
   return %o, %rk, %rv : !q, !past, !past
 }
+
+// Keys of a window beside values of another order stay, and so do those that have the same values.
+// CHECK-LABEL: func.func @mixed(
+// CHECK-COUNT-2: tensor.concat
+// CHECK-NOT: tensor.insert_slice
+func.func @mixed(%q: !q, %k: !past, %v: !past, %new: !q, %other: !w) -> (!q, !q, !past, !past) {
+  %keys = tensor.concat dim(2) %k, %new : (!past, !q) -> !w
+  %values = tensor.concat dim(2) %v, %new : (!past, !q) -> !w
+  %o = attn.attention %q, %keys, %values : !q, !w, !w -> !q
+  %p = attn.attention %q, %keys, %other : !q, !w, !w -> !q
+  %rk = tensor.extract_slice %keys[0, 0, 1, 0] [1, 2, 31, 64] [1, 1, 1, 1] : !w to !past
+  %rv = tensor.extract_slice %values[0, 0, 1, 0] [1, 2, 31, 64] [1, 1, 1, 1] : !w to !past
+  return %o, %p, %rk, %rv : !q, !q, !past, !past
+}
+
+// In a region a cache is read under a condition.
+// CHECK-LABEL: func.func @nested(
+// CHECK: scf.if
+// CHECK: tensor.concat
+func.func @nested(%k: tensor<1x2x?x64xf16>, %new: tensor<1x2x3x64xf16>, %c: i1) -> tensor<1x2x?x64xf16> {
+  %r = scf.if %c -> tensor<1x2x?x64xf16> {
+    %0 = tensor.concat dim(2) %k, %new : (tensor<1x2x?x64xf16>, tensor<1x2x3x64xf16>) -> tensor<1x2x?x64xf16>
+    scf.yield %0 : tensor<1x2x?x64xf16>
+  } else {
+    scf.yield %k : tensor<1x2x?x64xf16>
+  }
+  return %r : tensor<1x2x?x64xf16>
+}
