@@ -1,6 +1,7 @@
-"""flash_attn_with_kvcache against float64: caches of sequences and of pages, appended rows that are turned, packed queries, on the CPU and through the simulator; messages."""
+"""flash_attn_with_kvcache against float64: caches of sequences and of pages, appended rows that are turned, packed queries, on the CPU and through the simulator; messages. With the argument torch of tensors that have the memory of the arrays."""
 
 import itertools
+import sys
 
 import ml_dtypes
 import numpy as np
@@ -21,6 +22,32 @@ COS, SIN = np.cos(ANGLES).astype(np.float32), np.sin(ANGLES).astype(np.float32)
 
 def draw(*shape):
     return rng.uniform(-1, 1, shape).astype(np.float16)
+
+
+def tensor_of(value):
+    if isinstance(value, tuple):
+        return tuple(map(tensor_of, value))
+    if not isinstance(value, np.ndarray):
+        return value
+    import torch
+
+    if value.base is not None:  # a view of the tensor of its array
+        strides, place = (size // value.itemsize for size in value.strides), value.ctypes.data - value.base.ctypes.data
+        return torch.as_strided(tensor_of(value.base), value.shape, tuple(strides), place // value.itemsize)
+    narrow = {"float8_e4m3fn": (np.uint8, torch.float8_e4m3fn), "bfloat16": (np.int16, torch.bfloat16)}.get(value.dtype.name)
+    return torch.from_numpy(value.view(narrow[0])).view(narrow[1]) if narrow else torch.from_numpy(value)
+
+
+def array_of(value):
+    if isinstance(value, tuple):
+        return tuple(map(array_of, value))
+    return value.float().numpy() if value.dtype.is_floating_point else value.numpy()
+
+
+def flash_attn_with_kvcache(*arrays, **options):
+    if sys.argv[1:] != ["torch"]:
+        return attn_mlir.flash_attn_with_kvcache(*arrays, **options)
+    return array_of(attn_mlir.flash_attn_with_kvcache(*map(tensor_of, arrays), **{name: tensor_of(value) for name, value in options.items()}))
 
 
 def turned(x, at, interleaved):
@@ -67,7 +94,7 @@ def check(cache_shape, tokens, interleaved=None, table=None, sequences=None, pac
     reads = {"window": more["window_size"][0] if "window_size" in more else None, "slope": more.get("alibi_slopes"), "chunk": more.get("attention_chunk", 0)}
     for where in ON if sweep.LONG else [next(TURNS)]:
         caches = old[0].copy(), old[1].copy()
-        out, lse = attn_mlir.flash_attn_with_kvcache(
+        out, lse = flash_attn_with_kvcache(
             q, *caches, k, v, cache_seqlens=lengths, causal=True, return_softmax_lse=True, **pages, **flags, **more, **where
         )  # fmt: skip
         for b in range(B):
@@ -108,7 +135,7 @@ q, cache = draw(B, 1, H, D), (draw(B, 24, HKV, D), draw(B, 24, HKV, D))
 for where in some(ON):
     for length in (None, 7):
         own = np.empty((B, 1, H, D), np.float16)
-        attn_mlir.flash_attn_with_kvcache(q, *cache, cache_seqlens=length, out=own, **where)
+        flash_attn_with_kvcache(q, *cache, cache_seqlens=length, out=own, **where)
         for b in range(B):
             assert np.abs(own[b] - attend(q[b], *(x[b, : length or 24] for x in cache))[0]).max() < 2e-3, where
 
@@ -116,7 +143,7 @@ for where in some(ON):
 latent = draw(B, 40, 1, 512 + 64)
 rope, part = draw(B, 2, H, 64), draw(B, 2, H, 512)
 for where in some(ON):
-    out = attn_mlir.flash_attn_with_kvcache(rope, latent[..., 512:], latent[..., :512], cache_seqlens=LENGTHS + 3, causal=True, qv=part, **where)
+    out = flash_attn_with_kvcache(rope, latent[..., 512:], latent[..., :512], cache_seqlens=LENGTHS + 3, causal=True, qv=part, **where)
     for b in range(B):
         keys = latent[b, : LENGTHS[b] + 3].repeat(HKV, 1)
         both = np.concatenate([part[b], rope[b]], -1) * (D / 576) ** 0.5  # attend divides by that of D
@@ -131,7 +158,7 @@ for where in some(EIGHT):
     caches, own = [x.copy() for x in narrow], np.empty((B, 2, H, D), ml_dtypes.bfloat16)
     k, v = draw(B, 2, HKV, D), draw(B, 2, HKV, D)
     q8 = draw(B, 2, H, D).astype(FLOAT8)
-    out, lse = attn_mlir.flash_attn_with_kvcache(
+    out, lse = flash_attn_with_kvcache(
         q8, *caches, k, v, cache_seqlens=LENGTHS, causal=True, return_softmax_lse=True, out=(own, np.empty((B, H, 2), np.float32)), **descales, **where
     )
     for b in range(B):
@@ -143,7 +170,7 @@ for where in some(EIGHT):
 # Padding beside a mask: a sequence without keys has zeros.
 for where in some(ON):
     padding = np.array([20, 3, 0], np.int32)
-    out = attn_mlir.flash_attn_with_kvcache(q, *cache, cache_seqlens=20, cache_leftpad=padding, mask_mod=lambda b, h, i, j: j != 7, **where)
+    out = flash_attn_with_kvcache(q, *cache, cache_seqlens=20, cache_leftpad=padding, mask_mod=lambda b, h, i, j: j != 7, **where)
     for b in range(B):
         seen = np.setdiff1d(np.arange(padding[b], 20), 7)
         expected = attend(q[b], *(x[b, seen] for x in cache))[0] if len(seen) else 0 * q[b]
@@ -183,7 +210,7 @@ for message, more in {
     },
 }.items():  # fmt: skip
     try:
-        attn_mlir.flash_attn_with_kvcache(**{"q": q, "k_cache": cache[0], "v_cache": cache[1], **more})
+        flash_attn_with_kvcache(**{"q": q, "k_cache": cache[0], "v_cache": cache[1], **more})
     except attn_mlir.BindingError as error:
         assert message in str(error), error
     else:
