@@ -178,7 +178,7 @@ class DropIn(unittest.TestCase):
             "key: expected a tensor on cpu, as query, got one on meta": lambda: attention(q, q.to("meta"), q),
             "value: expected a strided tensor, got torch.sparse": lambda: attention(q, q, q.to_sparse()),
             "query: expected dtype f16, .*, got torch.complex": lambda: attention(q + 0j, q, q),
-            "query: expected dtype f8E4M3FN, f8E5M2, f16, bf16, f32, f64, got i32": lambda: attention(*(t.int() for t in (q, q, q))),
+            "query: expected dtype f8E4M3FN, f8E5M2, i8, f16, bf16, f32, f64, got i32": lambda: attention(*(t.int() for t in (q, q, q))),
             "mask: expected dtype bool, got torch.float32": lambda: attention(q, q, q, mask=torch.ones(1, 1, 33, 33)),
             r"expected dim 3 of mask to be 1 or 33 \(N\), got 9": lambda: attention(
                 q, q, q, mask=torch.ones(1, 1, 33, 9, dtype=torch.bool)
