@@ -26,7 +26,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 from fuzz import is_watched_fault  # noqa: E402
-from operations import Append, Layout, add_gradients, draw_sizes, write_append, write_linear, write_mapped, write_merge, write_ragged  # noqa: E402
+from operations import Append, Layout, add_gradients, draw_plan, draw_sizes, write_append, write_linear, write_mapped, write_merge, write_ragged  # noqa: E402
 from float8_gradients import write_float8_gradients  # noqa: E402
 from latent import write_latent  # noqa: E402
 from rows import write_rows  # noqa: E402
@@ -248,7 +248,7 @@ def write_case(rng, folder, gradients=False):
     if probability:
         regions += f" prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {{\n{probability}      }}"
     kinds = ["", "", "", 'kind = "small_cache"'] if dtype in ("f16", "bf16") and not (appends or is_int8) else ["", "", ""]
-    kind = rng.choice(kinds + [f'kind = "split_kv", splits = {rng.choice([2, 3, 8])}'])
+    kind = rng.choice(kinds + [f'kind = "split_kv", splits = {rng.choice([2, 3, 8])}', *[draw_plan(rng)] * ("key" in lengths)])
     kind = f" {{schedule = #attn.schedule<{kind}>}}" if kind else ""
     signature = f"\n      : {types['q']}, {types['k']}, {types['v']} -> {types['o']}{lse}\n"
     operands = f"%q, {reads['k']}, {reads['v']}" if appends and not page else "%q, %k, %v"

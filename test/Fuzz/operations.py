@@ -237,6 +237,11 @@ def write_merge(rng, folder):
     return path, [f"--random={rng.randrange(100)}", *([] if is_static else ["--shape", shapes])]
 
 
+def draw_plan(rng):
+    """Fields of a schedule whose CTAs share out splits of the sequences' keys."""
+    return f'kind = "split_kv", split_keys = {rng.choice([64, 128, 256])}, balance = "plan", persistent_ctas = {rng.choice([1, 3, 7])}'
+
+
 def write_ragged(rng, folder):
     """Sequences behind each other, whose offsets attn-run draws: the module's path, and arguments of attn-run."""
     sizes = draw_sizes(rng)
@@ -285,7 +290,8 @@ def write_ragged(rng, folder):
         text = text.replace(f"attn.ragged %{name}p[", f"attn.ragged %{name}t[")
     results = [("o", output, ("R", "Hq", "Dv"), result)] + [("l", lse, ("Hq", "R"), "f32")] * has_lse
     scale = " scale(0.00005)" * (stored["q"] == "i8")
-    text += f"  {', '.join('%' + name for name, *_ in results)} = attn.attention %q, %k, %v lengths(key %{key}n : {lengths[key]}, query %qn : {lengths['q']}){scale}{mods}\n"
+    schedule = f" {{schedule = #attn.schedule<{draw_plan(rng)}>}}" * (rng.random() < 0.3)
+    text += f"  {', '.join('%' + name for name, *_ in results)} = attn.attention %q, %k, %v lengths(key %{key}n : {lengths[key]}, query %qn : {lengths['q']}){scale}{mods}{schedule}\n"
     text += f"      : {types['q']}, {types['k']}, {types['v']} -> {', '.join(kind for _, kind, *_ in results)}\n"
     text += f"  %rows = tensor.dim %qp, %c0 : {make(packed['q'], stored['q'])}\n"
     for name, kind, dims, element in results:

@@ -137,8 +137,7 @@ struct ShareWindow : public attn::impl::ShareWindowPassBase<ShareWindow> {
   }
 
 private:
-  static void share(func::FuncOp function,
-                    ArrayRef<tensor::ConcatOp> windows) {
+  static void share(func::FuncOp function, ArrayRef<tensor::ConcatOp> windows) {
     Value length = getPastLength(function);
     ImplicitLocOpBuilder builder(function.getLoc(), function);
     builder.setInsertionPointAfterValue(length);
