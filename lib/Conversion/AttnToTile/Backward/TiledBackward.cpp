@@ -144,6 +144,10 @@ static LogicalResult addOperands(TiledBackward &backward) {
       captures.insert(sum.op.getMap());
   for (auto [i, capture] : llvm::enumerate(captures))
     addOperand(attention, "capture" + std::to_string(i), capture, 1);
+  for (BackwardNest &nest : backward.nests)
+    addSizes(attention, nest.attention);
+  for (ScoreNest &nest : backward.scoreNests)
+    addSizes(attention, nest.attention);
   addGradients(attention, backward);
   addScoreOperands(attention, backward);
   // In the order of the results of the op.

@@ -148,11 +148,25 @@ static SmallVector<Value> getTensorsRead(Operation *op) {
   return {};
 }
 
-SetVector<Value> attn::findTensorsRead(const TiledAttention &attention) {
+/// The tensor of the function's arguments that an op reads the size of.
+static SmallVector<Value> getTensorsSized(Operation *op) {
+  auto size = dyn_cast<tensor::DimOp>(op);
+  auto argument =
+      size ? dyn_cast<BlockArgument>(size.getSource()) : BlockArgument();
+  if (!argument ||
+      !isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+    return {};
+  return {argument};
+}
+
+/// What `getTensors` finds in an attention and in what is computed before it.
+static SetVector<Value>
+collectTensors(const TiledAttention &attention,
+               llvm::function_ref<SmallVector<Value>(Operation *)> getTensors) {
   SetVector<Value> reads;
   SmallVector<Operation *> worklist;
   auto collect = [&](Operation *op) {
-    reads.insert_range(getTensorsRead(op));
+    reads.insert_range(getTensors(op));
     worklist.push_back(op);
   };
   scf::ForallOp forall = attention.forall;
@@ -169,12 +183,28 @@ SetVector<Value> attn::findTensorsRead(const TiledAttention &attention) {
       if (!op || forall->isAncestor(op) || !seen.insert(op).second ||
           !operand.getType().isIntOrIndexOrFloat())
         continue;
-      reads.insert_range(getTensorsRead(op));
+      reads.insert_range(getTensors(op));
       worklist.push_back(op);
     }
   reads.remove_if(
       [](Value tensor) { return isPrologueOp(tensor.getDefiningOp()); });
   return reads;
+}
+
+SetVector<Value> attn::findTensorsRead(const TiledAttention &attention) {
+  return collectTensors(attention, getTensorsRead);
+}
+
+void attn::addSizes(TiledAttention &attention, const TiledAttention &nest) {
+  unsigned count =
+      llvm::count_if(attention.operands, [](const KernelOperand &operand) {
+        return StringRef(operand.name).starts_with("capture");
+      });
+  for (Value tensor : collectTensors(nest, getTensorsSized)) {
+    size_t before = attention.operands.size();
+    addInput(attention, "capture" + std::to_string(count), tensor, 1);
+    count += attention.operands.size() > before;
+  }
 }
 
 /// Tensors that are read element by element.
@@ -357,6 +387,7 @@ static LogicalResult addOperands(TiledAttention &attention,
   if (failed(addRowOperands(attention)))
     return failure();
   addCaptures(attention);
+  addSizes(attention, attention);
   return addOutputs(attention);
 }
 

@@ -164,6 +164,10 @@ void markMapped(TiledAttention &attention, mlir::Value tile);
 /// read: these are tables of the kernel.
 llvm::SetVector<mlir::Value> findTensorsRead(const TiledAttention &attention);
 
+/// Adds to the operands of `attention` those tensors that its function takes
+/// and of which `nest` reads a size alone.
+void addSizes(TiledAttention &attention, const TiledAttention &nest);
+
 /// True if the tiles of values are columns of those of keys, in shared memory.
 bool readsValueInKey(const TiledAttention &attention);
 
