@@ -236,9 +236,7 @@ FailureOr<Value> BackwardStepBuilder::getProbability(ValueRange inputs,
     FailureOr<Value> score = getScore(product, element);
     if (failed(score))
       return failure();
-    // At an LSE of -1e9, as under masks of this number, f32 has steps of 64.
-    exponent = arith::MinimumFOp::create(
-        builder, loc, fragments.sub(*score, lse), constant(0));
+    exponent = fragments.sub(*score, lse);
     exponent = factors ? fragments.fma(exponent, constant(log2e),
                                        constant(kFloat8WeightBits))
                        : fragments.mul(exponent, constant(log2e));
