@@ -108,6 +108,22 @@ struct AnyLowering : TileOpLowering<AnyOp> {
 /// A branch over the changes, in the block.
 struct UpdateRowsLowering : TileOpLowering<UpdateRowsOp> {
   using TileOpLowering::TileOpLowering;
+
+  /// Changes `value` by the number of its row.
+  static std::string change(RowUpdate kind, StringRef value, StringRef number) {
+    switch (kind) {
+    case RowUpdate::subtract:
+      return llvm::formatv("sub.rn.f32 {0}, {0}, {1}", value, number);
+    case RowUpdate::multiply:
+      return llvm::formatv("mul.rn.f32 {0}, {0}, {1}", value, number);
+    case RowUpdate::keep:
+      return llvm::formatv("setp.eq.f32 %none, {1}, 0f00000000;\n"
+                           "\t@%none mov.b32 {0}, 0f00000000",
+                           value, number);
+    }
+    llvm_unreachable("unknown row update");
+  }
+
   LogicalResult
   matchAndRewrite(UpdateRowsOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -119,15 +135,13 @@ struct UpdateRowsLowering : TileOpLowering<UpdateRowsOp> {
                                adaptor.getCondition().front());
     PtxBlock block(rewriter, op.getLoc(), rewriter.getF32Type(), source.size());
     SmallVector<std::string> results = block.update(source);
-    StringRef change =
-        op.getKind() == RowUpdate::subtract ? "sub.rn.f32" : "mul.rn.f32";
     block.add(".reg .pred %none");
     block.add("setp.eq.b32 %none, " + block.use(condition).front() + ", 0");
     block.add("@%none bra.uni UNCHANGED");
     for (auto [i, result] : llvm::enumerate(results))
-      block.add(llvm::formatv(
-          "{0} {1}, {1}, {2}", change, result,
-          block.use(rows[positionOf(type, i).rowRegister()]).front()));
+      block.add(
+          change(op.getKind(), result,
+                 block.use(rows[positionOf(type, i).rowRegister()]).front()));
     block.label("UNCHANGED");
     rewriter.replaceOpWithMultiple(op,
                                    {block.create(/*hasSideEffects=*/false)});

@@ -27,7 +27,7 @@
 // CHECK: attn_tile.store %[[ZERO]]
 
 // dP starts from -delta, which is read before any product starts. D is as large as
-// the rows of all warps: they sum up dQ^T = K^T dS^T.
+// the rows of all warps: they sum up dQ^T = K^T dS^T. Keys past the end have no P, whatever the LSE: dQ sums over them.
 // CHECK-LABEL: attn_tile.kernel @grad_dqkv(
 // CHECK: %[[K:.+]] = attn_tile.load
 // CHECK: %[[V:.+]] = attn_tile.load
@@ -36,7 +36,10 @@
 // CHECK: %[[DO:.+]] = attn_tile.load {{.*}} -> <64x128xf16
 // CHECK: %[[INIT:.+]] = attn_tile.load_column {{.*}} -> <128x64xf32, accumulator>
 // CHECK: attn_tile.mma %[[K]], %[[Q]] transpose_b
-// CHECK: %[[P:.+]] = attn_tile.map
+// CHECK: %[[ALL:.+]] = attn_tile.map
+// CHECK: %[[CUT:.+]] = arith.cmpi slt, %{{.*}}, %c128_i32
+// CHECK: %[[KEYS:.+]] = attn_tile.map : () -> !attn_tile.fragment<128xf32, row>
+// CHECK: %[[P:.+]] = attn_tile.update_rows keep %[[ALL]], %[[KEYS]] if %[[CUT]]
 // CHECK: %[[DP:.+]] = attn_tile.mma %[[V]], %[[DO]] transpose_b, %[[INIT]]
 // CHECK: %[[DS:.+]] = attn_tile.map %[[P]], %[[DP]]
 // CHECK: attn_tile.mma %{{.+}}, %[[DO]], %[[DV]]

@@ -82,6 +82,17 @@ def main_loops(code, products, name="HGMMA"):
     return [code[start:end] for start, end in sorted(chosen)]
 
 
+def without_skipped(loop):
+    """The loop without what its branches go over, as of tiles that are cut."""
+    kept, end = [], 0
+    for place, instruction in enumerate(loop):
+        if place >= end:
+            kept.append(instruction)
+        if instruction.name() == "BRA" and place < (target := instruction.branch_target(place)) < len(loop):
+            end = max(end, target)
+    return kept
+
+
 def counts(loop):
     return {name: sum(i.opcode in codes for i in loop) for name, codes in OPCODES.items()}
 

@@ -100,6 +100,7 @@ FailureOr<Value> BackwardKernelBuilder::loadRowValues(Value tile,
 FailureOr<BackwardTiles> BackwardKernelBuilder::loadTiles(BackwardStepOp step) {
   BackwardTiles tiles;
   tiles.queries = values.lookup(getSource(step.getQuery()));
+  tiles.keys = values.lookup(getSource(step.getKey()));
   FailureOr<Value> query = loadFactor(step.getQuery());
   FailureOr<Value> key = loadFactor(step.getKey());
   if (failed(query) || failed(key))

@@ -354,14 +354,44 @@ Value BackwardStepBuilder::toOperand(Value fragment, Type element) {
   return tile::ToOperandOp::create(builder, loc, operandType, fragment);
 }
 
+/// Their rows of K are 0, but their P is exp(0 - LSE), with which dS is
+/// infinite in 16 bits, and dQ NaN: an LSE of -12 is enough. Only the last tile
+/// has such keys: a branch, since nearly no tile needs it.
+Value BackwardStepBuilder::hidePaddedKeys(Value probabilities) {
+  if (!keysAreRows || !step.getDQuery() || step.hasMaskMod() ||
+      !step.getKey().getDefiningOp<tensor::PadOp>())
+    return probabilities;
+  Fragments fragments(builder, loc);
+  int64_t tileKeys =
+      cast<tile::FragmentType>(probabilities.getType()).getRows();
+  Value all = toI32(tile::DimOp::create(builder, loc, tiles.keys, kSequence));
+  Value first = toI32(mods.getValues().lookup(step.getOffsets()[kLoopN]));
+  Value keys = arith::SubIOp::create(builder, loc, all, first);
+  Value isCut = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt, keys,
+      arith::ConstantIntOp::create(builder, loc, tileKeys, 32));
+  Value exist = fragments.mapRows(tileKeys, [&](Value row) -> Value {
+    Value isKey = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                        row, keys);
+    return arith::SelectOp::create(builder, loc, isKey, constant(1),
+                                   constant(0));
+  });
+  return tile::UpdateRowsOp::create(builder, loc, tile::RowUpdate::keep,
+                                    probabilities, exist, isCut);
+}
+
 FailureOr<Value> BackwardStepBuilder::buildProbabilities(Value product) {
   SmallVector<Value> inputs = {product};
   if (tiles.lse)
     inputs.push_back(getVector(tiles.lse));
-  return createMap(inputs, {&step.getScoreMod(), &step.getMaskMod()},
-                   [&](const Element &element, ValueRange elements) {
-                     return getProbability(elements, element);
-                   });
+  FailureOr<Value> probabilities =
+      createMap(inputs, {&step.getScoreMod(), &step.getMaskMod()},
+                [&](const Element &element, ValueRange elements) {
+                  return getProbability(elements, element);
+                });
+  if (failed(probabilities))
+    return failure();
+  return hidePaddedKeys(*probabilities);
 }
 
 FailureOr<Value> BackwardStepBuilder::buildGradient(Value product,

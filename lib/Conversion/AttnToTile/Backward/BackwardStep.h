@@ -23,8 +23,8 @@ namespace attn {
 /// row, null without softmax. Null what no gradient needs.
 struct BackwardTiles {
   mlir::Value query, key, value, dOutput, lse, delta;
-  /// A tensor with as many rows as the queries.
-  mlir::Value queries;
+  /// Tensors with as many rows as the queries and the keys.
+  mlir::Value queries, keys;
   /// dP - delta is summed up from -delta on, which `delta` then has, a tile of
   /// one row. Nothing has the scale yet, which costs an instruction for each
   /// score here, but only one for each element of the gradients.
@@ -120,6 +120,9 @@ private:
   mlir::FailureOr<mlir::Value> getWeightGradient(mlir::ValueRange inputs,
                                                  const Element &element,
                                                  mlir::Region &derivative);
+  /// P, and 0 of keys past the end where dQ sums over the keys that stay and no
+  /// mask hides them.
+  mlir::Value hidePaddedKeys(mlir::Value probabilities);
   mlir::Value constant(double value);
 
   ModToMap &mods;

@@ -76,6 +76,16 @@ public:
     return op.getResult();
   }
 
+  /// What `body` makes of each of `rows` numbers of rows.
+  Value mapRows(int64_t rows, llvm::function_ref<Value(Value row)> body) {
+    mlir::OpBuilder::InsertionGuard guard(builder);
+    auto op = tile::MapOp::create(builder, loc, getRowType(builder, rows),
+                                  mlir::ValueRange());
+    Value result = body(createMapBody(builder, op)->getArgument(0));
+    tile::YieldOp::create(builder, loc, result);
+    return op.getResult();
+  }
+
   /// `fragment` times `factor`, which may be a row fragment.
   Value scale(Value fragment, Value factor) {
     return map(fragment.getType(), {fragment, factor},

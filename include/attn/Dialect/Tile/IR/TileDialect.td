@@ -41,7 +41,8 @@ def AttnTile_FragmentLayout : I32EnumAttr<"FragmentLayout",
 }
 
 def AttnTile_RowUpdate : I32EnumAttr<"RowUpdate", "what is done with each row", [
-    I32EnumAttrCase<"subtract", 0>, I32EnumAttrCase<"multiply", 1>]> {
+    I32EnumAttrCase<"subtract", 0>, I32EnumAttrCase<"multiply", 1>,
+    I32EnumAttrCase<"keep", 2>]> {
   let cppNamespace = "::attn::tile";
 }
 

@@ -484,8 +484,9 @@ def UpdateRowsOp : AttnTile_Op<"update_rows", [
     Pure, AllTypesMatch<["source", "result"]>]> {
   let summary = "an accumulator with a number for each row, where that is asked for";
   let description = [{
-    Each element less its row's number, or times it, where `condition` is true, and
-    the source otherwise. The condition is the same in all lanes of a warp, which
+    Each element less its row's number, or times it, or kept where that is not 0
+    and 0 elsewhere, where `condition` is true, and the source otherwise. The
+    condition is the same in all lanes of a warp, which
     branches on it. An `scf.if` of maps says the same; this is one operation for
     the whole fragment, down to PTX, which changes its registers in place.
 
