@@ -126,7 +126,7 @@ class Weights:
                 self.before += f"  %{name}_at = arith.constant {i} : index\n  %{name} = tensor.extract %seeds[%{name}_at] : tensor<2xi64>\n"
             self.clauses += f" dropout(%seed, %start) rate({rng.choice(['0.0', '0.1', '0.5', '0.9'])})"
         if rng.random() < (0.1, 0.7, 0.9)[integers]:
-            scales = (["0.05", "-0.1", "0.0", "0.25", "1.0e-46"], ["0.003", "-0.0005"], ["0.00006", "-0.00001"])[integers]
+            scales = (["0.05", "-0.1", "-1.0", "0.0", "0.25", "1.0e-46"], ["0.003", "-0.0005"], ["0.00006", "-0.00001"])[integers]
             self.clauses += f" scale({rng.choice(scales)})"
         self.clauses += normalization
 
@@ -296,6 +296,9 @@ def write_case(rng, folder, gradients=False):
                 elif text.startswith("%descale") and "?" in text:
                     command += ["--shape", f"arg{at}={sizes['B']}x{sizes['Hkv']}"]
         command += ["--shape", ",".join(f"arg{i}={'x'.join(str(sizes.get(dim, dim)) for dim in shape)}" for i, shape in enumerate(dims))]
+    is_plain = around == "alone" and not (layouts or page or appends) and dtype in ("f16", "bf16", "f32") and not (is_int8 or is_cache8)
+    if is_plain and "scale(-" in regions and rng.random() < 0.5:  # all scores far below 0
+        command += [f"--input={write_large(rng, folder, types[name], name, [sizes[dim] for dim in dims])}" for name, dims in (("q", ("B", "Hq", "M", "D")), ("k", ("B", "Hkv", "N", "D")))]
     if has_bias and not gradients and rng.random() < 0.3:  # numbers to the lowest, too
         command += [f"--fill=arg3={rng.choice(['additive-mask', 'zeros', 'normal'])}"]
     if is_long and around == "alone" and not layouts and rng.random() < 0.7:  # of numbers of one sign
@@ -304,6 +307,18 @@ def write_case(rng, folder, gradients=False):
     for i, (shape, kind) in enumerate(captures):
         command += [f"--input=arg{first + i}={write_data(rng, folder, sizes, shape, kind)}"]
     return path, command
+
+
+def write_large(rng, folder, kind, name, shape):
+    """A file of numbers near 2 for the argument `name`, q or k, of type `kind`."""
+    numbers = np.random.default_rng(rng.randrange(1 << 30)).normal(2, 0.3, shape).astype(np.float32)
+    if kind.endswith("xbf16>"):
+        numbers = (numbers.view(np.uint32) >> 16).astype(np.uint16)
+    elif kind.endswith("xf16>"):
+        numbers = numbers.astype(np.float16)
+    path = Path(folder, f"{name}.npy")
+    np.save(path, numbers)
+    return f"arg{'qk'.index(name)}={path}"
 
 
 def find_failed(output):

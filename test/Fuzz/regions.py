@@ -34,7 +34,7 @@ class Region:
         """An expression of type index."""
         draw = self.rng.random()
         if depth == 0 or draw < 0.35:
-            return self.rng.choice(["%i", "%j", "%i", "%j", "%h", "%b"]) if self.rng.random() < 0.9 else self.length()
+            return self.rng.choice(["%i", "%j", "%i", "%j", "%h", "%b"]) if self.rng.random() < 0.9 else self.rng.choice([self.length, self.size])()
         if draw < 0.5:
             return self.add(f"arith.constant {self.rng.choice(CONSTANTS)} : index")
         if draw < 0.65:
@@ -50,6 +50,12 @@ class Region:
 
     def length(self):
         return self.add(f"attn.length {self.rng.choice(['key', 'query'])}")
+
+    def size(self):
+        """That of a tensor, of which nothing else may be read."""
+        shape = self.rng.choice([("N",), ("M",), ("B", "N")])
+        tensor, dim = self.capture(shape, "i32"), self.add(f"arith.constant {len(shape) - 1} : index")
+        return self.add(f"tensor.dim {tensor}, {dim} : tensor<{'x'.join(f'SIZE_{name}' for name in shape)}xi32>")
 
     def wrapping(self):
         """A sum of i64 data and a position, or the negative of such data: from the ends of its range it wraps around."""

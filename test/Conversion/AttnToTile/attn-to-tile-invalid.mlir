@@ -266,3 +266,18 @@ func.func @index_bound(%q: tensor<1x1x64x64xf16>, %ends: tensor<1xindex>) -> ten
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }
+
+// -----
+
+func.func @size(%q: tensor<1x1x64x64xf16>, %x: tensor<?x?xf16>) -> tensor<1x1x64x64xf16> {
+  %rows = tensor.collapse_shape %x [[0, 1]] : tensor<?x?xf16> into tensor<?xf16>
+  %o = attn.attention %q, %q, %q mask_mod (%b: index, %h: index, %i: index, %j: index) {
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{expected the size of an operand of the attention}}
+    %size = tensor.dim %rows, %c0 : tensor<?xf16>
+    %shown = arith.cmpi slt, %j, %size : index
+    attn.yield %shown : i1
+  } {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}

@@ -168,3 +168,21 @@ func.func @no_slices(%q: tensor<1x1x16x16xf16>, %lse: tensor<1x1x16xf32>, %z: in
     d_scores(%ds : tensor<1x1x16x16xf32>) : tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16x16xf16>, tensor<1x1x16xf32>
   return
 }
+
+// -----
+
+func.func @size(%q: tensor<1x1x64x64xf16>, %lse: tensor<1x1x64xf32>, %x: tensor<?x?xf16>) -> (tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>) {
+  %rows = tensor.collapse_shape %x [[0, 1]] : tensor<?x?xf16> into tensor<?xf16>
+  %d:3 = attn.attention_backward %q, %q, %q output(%q : tensor<1x1x64x64xf16>) lse(%lse : tensor<1x1x64xf32>) d_output(%q : tensor<1x1x64x64xf16>)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{expected the size of an operand of the attention}}
+    %size = tensor.dim %rows, %c0 : tensor<?xf16>
+    %number = arith.index_cast %size : index to i32
+    %f = arith.sitofp %number : i32 to f32
+    %r = arith.addf %s, %f : f32
+    attn.yield %r : f32
+  } {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>
+  return %d#0, %d#1, %d#2 : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>
+}

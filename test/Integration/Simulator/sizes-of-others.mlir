@@ -20,7 +20,8 @@ func.func @windowed(%q: !q, %k: !kv, %v: !kv, %other: !kv) -> !q {
     %r = arith.addf %s, %change : f32
     attn.yield %r : f32
   } mask_mod (%b: index, %h: index, %i: index, %j: index) {
-    %size = tensor.dim %other, %c2 : !kv
+    %rows = arith.constant 2 : index
+    %size = tensor.dim %other, %rows : !kv
     %first = arith.subi %size, %c16 : index
     %shown = arith.cmpi slt, %first, %j : index
     attn.yield %shown : i1

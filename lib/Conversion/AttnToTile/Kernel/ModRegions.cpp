@@ -162,6 +162,16 @@ LogicalResult ModToMap::cloneOp(Operation &op, IRMapping &mapping) {
     mapping.map(extract.getResult(), buildRead(extract, indices));
     return success();
   }
+  if (auto size = dyn_cast<tensor::DimOp>(op);
+      size && size.getConstantIndex()) {
+    Value source = values.lookupOrNull(size.getSource());
+    if (!source)
+      return size.emitOpError()
+             << "expected the size of an operand of the attention";
+    setResult(size.getResult(), tile::DimOp::create(builder, loc, source,
+                                                    *size.getConstantIndex()));
+    return success();
+  }
   if (auto segment = dyn_cast<SegmentOp>(op)) {
     setResult(segment.getResult(),
               buildSearch(segment, lookup(segment.getPosition()), width));
