@@ -1,5 +1,6 @@
 // Rows whose scores are all far below 0, where exp(0 - LSE) of what is past the end of the keys is infinite in 16 bits: it must not reach dQ. By a scale, with
-// inputs of ones, and by a penalty of the distance, of rows behind all keys; whole and cut tiles.
+// inputs of ones, and by a penalty of the distance, of rows behind all keys; whole and cut tiles. A score_mod that is an exponential, as
+// the gradients of a prob_mod have one, is infinite in rows past the end: it must not reach dV.
 // RUN: attn-opt %s --attn-grad=recompute=true -o %t.mlir
 // RUN: attn-run %t.mlir --function low_grad --device=sim:sm_90a --fill=arg0=ones --fill=arg1=ones --shape "B=1,Hq=2,Hkv=1,M=66,N=65;B=1,Hq=1,Hkv=1,M=17,N=128;B=1,Hq=1,Hkv=1,M=65,N=300" --random 2 --verify | FileCheck %s
 // RUN: attn-run %t.mlir --function low_grad --device=sim:sm_80 --fill=arg0=ones --fill=arg1=ones --shape B=1,Hq=2,Hkv=1,M=66,N=65 --random 2 --verify | FileCheck %s
@@ -8,6 +9,10 @@
 // RUN: attn-run %t.small.mlir --function low_grad --device=sim:sm_80 --fill=arg0=ones --fill=arg1=ones --shape B=1,Hq=2,Hkv=1,M=66,N=65 --random 2 --verify | FileCheck %s
 // RUN: attn-run %t.mlir --function far_grad --device=sim:sm_90a --shape "B=1,Hq=1,Hkv=1,M=66,N=16;B=1,Hq=2,Hkv=1,M=200,N=130" --random 2 --verify | FileCheck %s
 // RUN: attn-run %t.mlir --function causal_grad --device=sim:sm_90a --fill=arg0=ones --fill=arg1=ones --shape "B=1,Hq=2,Hkv=1,M=200,N=130" --random 2 --verify | FileCheck %s
+// RUN: attn-run %t.mlir --function exponentials_grad --device=cpu --fill=arg0=ones --fill=arg1=ones --shape "B=1,Hq=2,Hkv=1,M=66,N=65;B=1,Hq=1,Hkv=1,M=64,N=64" --random 2 --verify | FileCheck %s
+// RUN: attn-run %t.mlir --function exponentials_grad --device=sim:sm_80 --fill=arg0=ones --fill=arg1=ones --shape B=1,Hq=2,Hkv=1,M=66,N=65 --random 2 --verify | FileCheck %s
+// RUN: attn-run %t.mlir --function exponentials_grad --device=sim:sm_90a --fill=arg0=ones --fill=arg1=ones --shape B=1,Hq=2,Hkv=1,M=130,N=65 --random 2 --verify | FileCheck %s
+// RUN: attn-run %t.mlir --function exponentials_grad --device=sim:sm_100a --fill=arg0=ones --fill=arg1=ones --shape B=1,Hq=1,Hkv=1,M=66,N=65 --random 2 --verify | FileCheck %s
 // CHECK-COUNT-3: {{^ +[0-2] .*pass$}}
 // CHECK: verify: PASS
 // CHECK-NOT: FAIL
@@ -18,6 +23,15 @@ func.func @low(%q: !t, %k: !t, %v: !t) -> !t {
 }
 func.func @causal(%q: !t, %k: !t, %v: !t) -> !t {
   %o = attn.attention %q, %k, %v scale(-1.0) mask_mod causal(top_left) : !t, !t, !t -> !t
+  return %o : !t
+}
+func.func @exponentials(%q: !t, %k: !t, %v: !t) -> !t {
+  %o = attn.attention %q, %k, %v scale(-1.0) normalization(#attn.none) score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+    %c126 = arith.constant 126.0 : f32
+    %low = arith.addf %s, %c126 : f32
+    %r = math.exp %low : f32
+    attn.yield %r : f32
+  } mask_mod causal(top_left) : !t, !t, !t -> !t
   return %o : !t
 }
 func.func @far(%q: !t, %k: !t, %v: !t) -> !t {

@@ -99,7 +99,6 @@ FailureOr<Value> BackwardKernelBuilder::loadRowValues(Value tile,
 /// In the order in which they are needed; rows come with what belongs to them.
 FailureOr<BackwardTiles> BackwardKernelBuilder::loadTiles(BackwardStepOp step) {
   BackwardTiles tiles;
-  tiles.queries = values.lookup(getSource(step.getQuery()));
   tiles.keys = values.lookup(getSource(step.getKey()));
   FailureOr<Value> query = loadFactor(step.getQuery());
   FailureOr<Value> key = loadFactor(step.getKey());

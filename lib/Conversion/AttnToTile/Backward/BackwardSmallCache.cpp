@@ -168,7 +168,6 @@ Value ScoresKernelBuilder::loadRow(small_cache::Workspace workspace) {
 
 LogicalResult ScoresKernelBuilder::buildScores(const Products &products) {
   BackwardTiles tiles;
-  tiles.queries = getTensor(nest.steps.front().getQuery());
   tiles.lse = loadRow(small_cache::kLse);
   tiles.delta = loadRow(small_cache::kDelta);
   FailureOr<Value> probabilities = buildProbabilities(tiles, products.scores);

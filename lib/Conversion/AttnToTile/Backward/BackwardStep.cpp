@@ -54,21 +54,8 @@ Value BackwardStepBuilder::toI32(Value index) {
   return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
 }
 
-/// The last query, where something is read at it; else null.
-Value BackwardStepBuilder::getLastQuery() {
-  bool reads = step.getBias() || !isDefinedBeyond(step.getScoreMod(), kLoopM) ||
-               !isDefinedBeyond(step.getMaskMod(), kLoopM);
-  if (!reads)
-    return Value();
-  Value rows =
-      toI32(tile::DimOp::create(builder, loc, tiles.queries, kSequence));
-  Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
-  return arith::SubIOp::create(builder, loc, rows, one);
-}
-
-/// A map over fragments like the first input, whose body inlines `regions`.
-/// Where something is read at them, queries past the end have the coordinates
-/// of the last one.
+/// A map over fragments like the first input, whose body inlines `regions`,
+/// which are fit for positions past the end.
 FailureOr<Value> BackwardStepBuilder::createMap(
     ValueRange inputs, ArrayRef<Region *> regions,
     function_ref<FailureOr<Value>(const Element &, ValueRange)> body) {
@@ -77,10 +64,8 @@ FailureOr<Value> BackwardStepBuilder::createMap(
       llvm::map_to_vector(step.getOffsets(), [&](Value offset) {
         return toI32(mods.getValues().lookup(offset));
       });
-  Value last = getLastQuery();
   auto query = [&](Value inTile) -> Value {
-    Value i = arith::AddIOp::create(builder, loc, offsets[kLoopM], inTile);
-    return last ? arith::MinSIOp::create(builder, loc, i, last) : i;
+    return arith::AddIOp::create(builder, loc, offsets[kLoopM], inTile);
   };
   auto key = [&](Value inTile) -> Value {
     return arith::AddIOp::create(builder, loc, offsets[kLoopN], inTile);
@@ -128,8 +113,8 @@ Value BackwardStepBuilder::getVector(Value vector) {
   return tile::LoadColumnOp::create(builder, loc, type, vector, ValueRange());
 }
 
-/// score + bias[b or 0, h or 0, i or 0, j or 0]; keys past the end read the
-/// last one.
+/// score + bias[b or 0, h or 0, i or 0, j or 0]; queries and keys past the end
+/// read the last one.
 Value BackwardStepBuilder::addBias(Value score, const Element &element) {
   Value tile = step.getBias();
   if (!tile)
@@ -146,7 +131,7 @@ Value BackwardStepBuilder::addBias(Value score, const Element &element) {
     }
     Value wide =
         arith::ExtSIOp::create(builder, loc, builder.getI64Type(), coordinate);
-    if (dim == kHeadDim) {
+    if (dim == kSequence || dim == kHeadDim) {
       Value size = tile::DimOp::create(builder, loc, source, dim);
       size =
           arith::IndexCastOp::create(builder, loc, builder.getI64Type(), size);

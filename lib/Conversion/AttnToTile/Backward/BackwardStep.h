@@ -23,8 +23,8 @@ namespace attn {
 /// row, null without softmax. Null what no gradient needs.
 struct BackwardTiles {
   mlir::Value query, key, value, dOutput, lse, delta;
-  /// Tensors with as many rows as the queries and the keys.
-  mlir::Value queries, keys;
+  /// A tensor with as many rows as the keys.
+  mlir::Value keys;
   /// dP - delta is summed up from -delta on, which `delta` then has, a tile of
   /// one row. Nothing has the scale yet, which costs an instruction for each
   /// score here, but only one for each element of the gradients.
@@ -100,7 +100,6 @@ private:
                                                             mlir::ValueRange)>
                 body);
   mlir::Value toI32(mlir::Value index);
-  mlir::Value getLastQuery();
   mlir::Value getVector(mlir::Value vector);
   mlir::Value addBias(mlir::Value score, const Element &element);
   mlir::FailureOr<mlir::Value> getInner(mlir::Value product,

@@ -57,7 +57,7 @@ mlir::OpFoldResult getNumSequences(mlir::OpBuilder &builder, mlir::Location loc,
 /// Of no sequence there is an offset, too.
 mlir::LogicalResult verifyOffsets(mlir::Operation *op, mlir::Value offsets);
 
-/// attention_backward_c11: no operand is such a view.
+/// attention_backward_c10: no operand is such a view.
 mlir::LogicalResult verifyNoRagged(AttentionBackwardOp op);
 
 /// `type` is [B, Hq, M(, Dv)] of the query and value.
@@ -101,7 +101,7 @@ mlir::LogicalResult verifyDescales(AttentionOp op, const AttentionDims &dims);
 /// attention_c21.
 mlir::LogicalResult verifyFloat8(AttentionOp op);
 
-/// attention_backward_c12, c13.
+/// attention_backward_c11, c12.
 mlir::LogicalResult verifyFloat8(AttentionBackwardOp op);
 
 /// Fails unless `type` is of f16, bf16 or f32, as what is computed of `inputs`

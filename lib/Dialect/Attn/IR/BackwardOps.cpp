@@ -34,7 +34,7 @@ static LogicalResult verifyGradient(Operation *op, StringRef name,
   if (failed(verifyCompatibleShape(type, expected)))
     return op->emitOpError() << "expected " << name << " to have the shape of "
                              << ofName << ", " << expected << ", got " << type;
-  // attention_backward_c12
+  // attention_backward_c11
   if (isFloat8(expected))
     return success();
   return verifyElementType(op, name, type, expected.getElementType(),
@@ -112,7 +112,7 @@ static LogicalResult verifyForwardResults(AttentionBackwardOp op) {
     auto type = cast<ShapedType>(value.getType());
     if (failed(verifyResultShape(op, name, type, dims)))
       return failure();
-    // attention_backward_c12 has the types beside inputs of 8 bits.
+    // attention_backward_c11 has the types beside inputs of 8 bits.
     if (!isFloat8(element) &&
         failed(verifyElementType(op, name, type, element, score)))
       return failure();

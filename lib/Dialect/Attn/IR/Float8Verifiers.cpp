@@ -108,7 +108,7 @@ LogicalResult attn::verifyOutputType(AttentionOp op, ShapedType output,
   return verifyWideType(op, "output", output, element);
 }
 
-/// attention_backward_c13: descales of all inputs of 8 bits, or of none.
+/// attention_backward_c12: descales of all inputs of 8 bits, or of none.
 static LogicalResult verifyBackwardDescales(AttentionBackwardOp op) {
   if (op.getScaleDs())
     if (int64_t size =
@@ -132,7 +132,7 @@ static LogicalResult verifyBackwardDescales(AttentionBackwardOp op) {
   return success();
 }
 
-/// attention_backward_c12, c13: what 8-bit inputs go with.
+/// attention_backward_c11, c12: what 8-bit inputs go with.
 LogicalResult attn::verifyFloat8(AttentionBackwardOp op) {
   Type element = getElementTypeOrSelf(op.getQuery().getType());
   Type key = getElementTypeOrSelf(op.getKey().getType());

@@ -212,9 +212,9 @@ SmallVector<Value> BackwardTiler::createRowLoops(const KeyTile &keyTile,
   RowRange stay = getStaying(place.n, tiles.n, keys);
   SmallVector<TileRange> ranges;
   if (isOneHead || !visitedRows->differsByHead()) {
-    ranges =
-        visitedRows->get(builder, loc, place.b, place.h, stay,
-                         {keys, rows, tiles.n, tiles.m, /*isEndWhole=*/true});
+    ranges = visitedRows->get(
+        builder, loc, place.b, place.h, stay,
+        {keys, rows, tiles.n, tiles.m, /*isEndWhole=*/!hidesRows});
   } else {
     op.emitRemark() << "no row tile is skipped for dK and dV: the heads of a "
                        "group see different keys";

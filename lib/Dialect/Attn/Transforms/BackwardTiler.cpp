@@ -61,15 +61,20 @@ void BackwardTiler::prepareRegions() {
     padsRows |= !divides(sizes.m, rows);
     padsKeys |= !divides(sizes.n, keys);
   }
-  for (Region *region : {&op.getScoreMod(), &op.getMaskMod(), maskByKey.get()})
+  hidesRows = padsRows && op.hasScoreMod() && !op.getLse();
+  for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
     if (!region->empty() && padsRows)
       clampPosition(*region, kLoopM, asValue(rows));
+  if (hidesRows)
+    maskPadded(*maskByKey, kLoopM, asValue(rows));
+  else if (!maskByKey->empty() && padsRows)
+    clampPosition(*maskByKey, kLoopM, asValue(rows));
   if (!padsKeys)
     return;
   if (op.hasScoreMod())
     clampPosition(op.getScoreMod(), kLoopN, asValue(keys));
   for (Region *mask : {&op.getMaskMod(), maskByKey.get()})
-    maskPaddedKeys(*mask, asValue(keys));
+    maskPadded(*mask, kLoopN, asValue(keys));
 }
 
 //===----------------------------------------------------------------------===//

@@ -213,6 +213,9 @@ private:
   mlir::Value group;
   /// The mask where keys stay and rows stream.
   std::unique_ptr<mlir::Region> maskByKey = std::make_unique<mlir::Region>();
+  /// Whether maskByKey hides the padded rows of a tile: their dO is 0, but
+  /// without an LSE their P is whatever score_mod makes of them, infinite, too.
+  bool hidesRows = false;
   /// Of the masks without what is for padded tiles.
   std::optional<VisitedTiles> visitedKeys, visitedRows;
   /// delta [B, Hq, M], and the gradients.

@@ -57,7 +57,7 @@ static void padStep(OnlineAttentionOp step, ValueRange state) {
   bool hasPaddedKeys = isDynamicDim(key, kSequence);
   if (hasPaddedKeys) {
     Value end = getEnd(builder, step, kLoopN, key);
-    maskPaddedKeys(step.getMaskMod(), end);
+    maskPadded(step.getMaskMod(), kLoopN, end);
     for (Region *region : {&step.getScoreMod(), &step.getProbMod()})
       if (!region->empty())
         clampPosition(*region, kLoopN, end);

@@ -51,7 +51,7 @@ Value attn::clampPosition(Region &region, unsigned loop, Value end) {
   return position;
 }
 
-void attn::maskPaddedKeys(Region &maskMod, Value end) {
+void attn::maskPadded(Region &maskMod, unsigned loop, Value end) {
   OpBuilder builder(end.getContext());
   Location loc = end.getLoc();
   if (maskMod.empty()) {
@@ -60,11 +60,11 @@ void attn::maskPaddedKeys(Region &maskMod, Value end) {
         arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true));
     YieldOp::create(builder, loc, yes);
   }
-  Value position = clampPosition(maskMod, kLoopN, end);
+  Value position = clampPosition(maskMod, loop, end);
   auto yield = cast<YieldOp>(maskMod.front().getTerminator());
   builder.setInsertionPoint(yield);
-  Value isKey = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                      position, end);
-  Value visible = arith::AndIOp::create(builder, loc, yield.getValue(), isKey);
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       position, end);
+  Value visible = arith::AndIOp::create(builder, loc, yield.getValue(), exists);
   yield->setOperand(0, visible);
 }

@@ -26,8 +26,9 @@ mlir::Value pad(mlir::OpBuilder &builder, mlir::Value tile,
 /// captured tensors in range. Returns the position it was given.
 mlir::Value clampPosition(mlir::Region &region, unsigned loop, mlir::Value end);
 
-/// Masks the positions of keys from `end` on; fills `maskMod` if it is empty.
-void maskPaddedKeys(mlir::Region &maskMod, mlir::Value end);
+/// Masks the positions along `loop` (Loop) from `end` on; fills `maskMod` if it
+/// is empty.
+void maskPadded(mlir::Region &maskMod, unsigned loop, mlir::Value end);
 
 } // namespace attn
 

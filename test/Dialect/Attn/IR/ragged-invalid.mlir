@@ -124,7 +124,7 @@ func.func @f(%p: tensor<?x8x64xbf16>, %o: tensor<?xi32>, %other: tensor<?xi32>, 
 
 // -----
 
-// attention_backward_c11
+// attention_backward_c10
 func.func @f(%p: tensor<?x8x64xbf16>, %o: tensor<?xi32>, %k: tensor<?x8x?x64xbf16>, %lse: tensor<?x8x?xf32>) {
   // expected-note @+1 {{view here}}
   %q = attn.ragged %p[%o] : tensor<?x8x64xbf16>[tensor<?xi32>] -> tensor<?x8x?x64xbf16>
