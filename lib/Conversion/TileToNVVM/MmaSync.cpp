@@ -87,12 +87,18 @@ private:
   void addressMatrices(Value base);
   void addressElements(Value base);
   void addressRows(Value base);
+  void addressWidened(Value base);
   void loadBytes(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
                  int64_t pair);
   void loadWidened(PtxBlock &block, ArrayRef<std::string> names, int64_t k,
                    int64_t pair);
   /// True if bytes become operands of 16 bits.
   bool widens() const { return element != type.getElementType(); }
+  /// How many pairs of column blocks one ldmatrix loads of them.
+  int64_t getWidenedPairs() const {
+    int64_t cols = rowsAreN ? type.getRows() : type.getCols();
+    return cols % (4 * kMmaN) == 0 ? 2 : 1;
+  }
   /// True if the operand has to be transposed byte by byte.
   bool transposesBytes() const {
     return type.getElementBytes() == 1 && !rowsAreN && !widens();
@@ -112,8 +118,7 @@ RightOperand::RightOperand(OpBuilder &builder, Location loc, SharedType type,
     : index(builder, loc), type(type), element(element), rowsAreN(rowsAreN),
       hasFloat8(hasFloat8) {
   if (widens()) {
-    Value row = index.bitAnd(index.lane(), 15);
-    addresses.emplace_back(index, type, base, row, index.i32(0));
+    addressWidened(base);
   } else if (type.getElementType().isF32() && !rowsAreN) {
     addressElements(base);
   } else if (transposesBytes()) {
@@ -177,10 +182,22 @@ void RightOperand::loadBytes(PtxBlock &block, ArrayRef<std::string> names,
 }
 
 void RightOperand::declare(PtxBlock &block) const {
-  if (widens())
+  if (widens()) {
+    block.declare("%bytes", 2 * getWidenedPairs());
     declareWidened(block);
-  else if (transposesBytes())
+  } else if (transposesBytes()) {
     block.declare("%even", 2);
+  }
+}
+
+/// Matrices of 8 rows and 16 columns of 8 bits: of [n, k] one below the other,
+/// of [k, n] two and two.
+void RightOperand::addressWidened(Value base) {
+  Value lane = index.lane();
+  Value row =
+      rowsAreN && getWidenedPairs() == 2 ? lane : index.bitAnd(lane, 15);
+  Value chunk = rowsAreN ? index.i32(0) : index.shiftRight(lane, 4);
+  addresses.emplace_back(index, type, base, row, chunk);
 }
 
 /// Of [n, k] a lane 4g + t has the bytes 4t to 4t + 3 of row g of each of two
@@ -191,19 +208,22 @@ void RightOperand::declare(PtxBlock &block) const {
 /// as of `loadBytes`.
 void RightOperand::loadWidened(PtxBlock &block, ArrayRef<std::string> names,
                                int64_t k, int64_t pair) {
-  std::string bytes[] = {"%bytes0", "%bytes1"};
+  const std::string bytes[] = {"%bytes0", "%bytes1", "%bytes2", "%bytes3"};
+  int64_t pairs = getWidenedPairs(), at = pair % pairs;
   SwizzledAddress &address = addresses.front();
-  loadMatrices(block, type.getElementType(), bytes,
-               rowsAreN ? addressText(block, address, pair * 16, k)
-                        : addressText(block, address, k * 16, pair),
-               /*transpose=*/!rowsAreN);
-  for (int64_t half : {0, 1})
-    for (int64_t i : {0, 1}) {
-      auto [from, first, second] = rowsAreN ? std::tuple(half, 2 * i, 2 * i + 1)
-                                            : std::tuple(i, half, half + 2);
-      widenBytes(block, type.getElementType(), element, names[2 * half + i],
-                 bytes[from], first, second, hasFloat8);
-    }
+  if (at == 0)
+    loadMatrices(block, type.getElementType(),
+                 ArrayRef(bytes).take_front(2 * pairs),
+                 rowsAreN ? addressText(block, address, pair * 16, k)
+                          : addressText(block, address, k * 16, pair),
+                 /*transpose=*/!rowsAreN);
+  for (int64_t half : {0, 1}) {
+    std::string results[] = {rowsAreN ? names[2 * half] : names[half],
+                             rowsAreN ? names[2 * half + 1] : names[half + 2]};
+    widenBytes(
+        block, type.getElementType(), element, results, bytes[2 * at + half],
+        rowsAreN ? BytePairs::Neighbours : BytePairs::EveryOther, hasFloat8);
+  }
 }
 
 void RightOperand::load(PtxBlock &block, ArrayRef<std::string> names, int64_t k,

@@ -88,7 +88,7 @@ private:
     PtxBlock block(builder, op.getLoc(), builder.getI32Type(),
                    /*numResults=*/0);
     declareWidened(block);
-    SmallVector<std::string> bytes = block.declare("%four", 4);
+    SmallVector<std::string> bytes = block.declare("%bytes", 4);
     SmallVector<std::string> wide = block.declare("%pair", 8);
     block.add("ld.shared.v4.b32 " + PtxBlock::list(bytes) + ", " +
               text(block, source, place.firstRow, place.firstChunk));
@@ -97,9 +97,10 @@ private:
       clearMissing(block, index, bytes, row,
                    index.toI32(adaptor.getRows().front()));
     }
-    for (size_t i = 0; i < wide.size(); ++i)
-      widenBytes(block, from.getElementType(), to.getElementType(), wide[i],
-                 bytes[i / 2], i % 2 * 2, i % 2 * 2 + 1, hasFloat8);
+    for (auto [i, four] : llvm::enumerate(bytes))
+      widenBytes(block, from.getElementType(), to.getElementType(),
+                 ArrayRef(wide).slice(2 * i, 2), four, BytePairs::Neighbours,
+                 hasFloat8);
     for (int64_t half : {0, 1})
       block.add(
           "st.shared.v4.b32 " +

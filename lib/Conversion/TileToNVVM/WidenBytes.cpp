@@ -11,80 +11,121 @@ using namespace attn;
 using namespace attn::tile;
 
 void attn::tile::declareWidened(PtxBlock &block) {
-  block.declare("%bytes", 2);
+  block.declare("%four", 1);
   block.declare("%nan", 1);
-  block.declare("%sign", 1);
   block.declare("%wide", 2);
   block.declare("%half", 2, /*bits=*/16);
 }
 
+namespace {
+/// Widens the bytes of a register into two registers of f16.
+class ByteWidener {
+public:
+  ByteWidener(PtxBlock &block, ArrayRef<std::string> results,
+              const std::string &bytes, BytePairs pairs)
+      : block(block), results(results), bytes(bytes), pairs(pairs) {}
+
+  void widenInteger();
+  void widenE5M2();
+  void convertE4M3();
+  void widenE4M3();
+
+private:
+  /// The first or second byte of a pair, as a selector of prmt.
+  std::string getByte(int64_t pair, int64_t i, int64_t bits = 0) {
+    int64_t byte = pairs == BytePairs::Neighbours ? 2 * pair + i : pair + 2 * i;
+    return llvm::utohexstr(byte + bits);
+  }
+
+  /// Writes the bytes of `from`, each above or below a byte of `other`.
+  void spread(const std::string &from, const std::string &other, bool toUpper) {
+    for (auto [pair, result] : llvm::enumerate(results)) {
+      std::string first = getByte(pair, 0), second = getByte(pair, 1);
+      block.add(
+          "prmt.b32 " + result + ", " + from + ", " + other + ", 0x" +
+          (toUpper ? second + "4" + first + "4" : "4" + second + "4" + first));
+    }
+  }
+
+  PtxBlock &block;
+  ArrayRef<std::string> results;
+  const std::string &bytes;
+  BytePairs pairs;
+};
+} // namespace
+
 /// A byte and 128 are the lowest bits of an f16 that is 1024 larger.
-static void widenInteger(PtxBlock &block, const std::string &result,
-                         const std::string &bytes, int64_t first,
-                         int64_t second) {
-  block.add("xor.b32 %nan0, " + bytes + ", 0x80808080");
+void ByteWidener::widenInteger() {
+  block.add("xor.b32 %four0, " + bytes + ", 0x80808080");
   // Each byte below one of 0x64, the upper byte of 1024.
-  block.add("prmt.b32 " + result + ", %nan0, 0x64646464, 0x4" +
-            std::to_string(second) + "4" + std::to_string(first));
+  spread("%four0", "0x64646464", /*toUpper=*/false);
   // 1024 + 128.
-  block.add("mov.b32 %sign0, 0x64806480");
-  block.add("sub.rn.f16x2 " + result + ", " + result + ", %sign0");
+  block.add("mov.b32 %four0, 0x64806480");
+  for (const std::string &result : results)
+    block.add("sub.rn.f16x2 " + result + ", " + result + ", %four0");
 }
 
 /// Each byte above a byte of 0: all there is to do for f8E5M2, the upper byte
 /// of an f16.
-static void widenE5M2(PtxBlock &block, const std::string &result,
-                      const std::string &bytes, int64_t first, int64_t second) {
-  block.add("prmt.b32 " + result + ", " + bytes + ", 0, 0x" +
-            std::to_string(second) + "4" + std::to_string(first) + "4");
-}
+void ByteWidener::widenE5M2() { spread(bytes, "0", /*toUpper=*/true); }
 
 /// By the instruction, which takes two neighbours.
-static void convertE4M3(PtxBlock &block, const std::string &result,
-                        const std::string &bytes, int64_t first,
-                        int64_t second) {
-  bool areNeighbours = second == first + 1 && first % 2 == 0;
-  if (!areNeighbours)
-    block.add("prmt.b32 " + result + ", " + bytes + ", 0, 0x44" +
-              std::to_string(second) + std::to_string(first));
-  block.add("mov.b32 {%half0, %half1}, " + (areNeighbours ? bytes : result));
-  block.add("cvt.rn.f16x2.e4m3x2 " + result + ", %half" +
-            std::to_string(areNeighbours ? first / 2 : 0));
+void ByteWidener::convertE4M3() {
+  std::string ordered = bytes;
+  if (pairs == BytePairs::EveryOther) {
+    ordered = "%four0";
+    block.add("prmt.b32 %four0, " + bytes + ", 0, 0x3120");
+  }
+  block.add("mov.b32 {%half0, %half1}, " + ordered);
+  for (auto [half, result] : llvm::enumerate(results))
+    block.add("cvt.rn.f16x2.e4m3x2 " + result + ", %half" +
+              std::to_string(half));
 }
 
 /// f8E4M3FN has a bit of exponent less than f8E5M2 and one of fraction more:
 /// shifted to the same places it is an f16 that is 2^8 too small, but for its
-/// one NaN (OCP 8-bit Floating Point Specification, section 5).
-static void widenE4M3(PtxBlock &block, const std::string &result,
-                      const std::string &bytes, int64_t first, int64_t second) {
-  widenE5M2(block, result, bytes, first, second);
-  block.add("and.b32 %nan0, " + result + ", 0x7F007F00");
-  block.add("and.b32 %sign0, " + result + ", 0x80008000");
-  block.add("shr.u32 " + result + ", %nan0, 1");
-  block.add("or.b32 " + result + ", " + result + ", %sign0");
+/// one NaN (OCP 8-bit Floating Point Specification, section 5), whose magnitude
+/// is all ones: with 1 more its highest bit is set.
+void ByteWidener::widenE4M3() {
+  block.add("and.b32 %nan0, " + bytes + ", 0x7F7F7F7F");
+  block.add("add.u32 %nan0, %nan0, 0x01010101");
+  widenE5M2();
   // 2^8, an f16.
-  block.add("mov.b32 %sign0, 0x5C005C00");
-  block.add("mul.rn.f16x2 " + result + ", " + result + ", %sign0");
-  // The highest bit of an all-ones magnitude plus 1, spread to those of NaN.
-  block.add("add.u32 %nan0, %nan0, 0x01000100");
-  block.add("and.b32 %nan0, %nan0, 0x80008000");
-  block.add("shr.u32 %sign0, %nan0, 6");
-  block.add("sub.u32 %nan0, %nan0, %sign0");
-  block.add("or.b32 " + result + ", " + result + ", %nan0");
+  block.add("mov.b32 %four0, 0x5C005C00");
+  for (auto [pair, result] : llvm::enumerate(results)) {
+    block.add("shr.u32 %wide0, " + result + ", 1");
+    // The highest bit of a byte in all of its bits: an upper byte of ones is
+    // that of a NaN.
+    block.add("prmt.b32 %wide1, %nan0, 0, 0x" + getByte(pair, 1, 8) + "4" +
+              getByte(pair, 0, 8) + "4");
+    // a & b | c
+    block.add("lop3.b32 " + result + ", " + result +
+              ", 0x80008000, %wide1, 0xEA");
+    block.add("lop3.b32 " + result + ", %wide0, 0x3F803F80, " + result +
+              ", 0xEA");
+    block.add("mul.rn.f16x2 " + result + ", " + result + ", %four0");
+  }
 }
 
 void attn::tile::widenBytes(PtxBlock &block, Type from, Type to,
-                            const std::string &result, const std::string &bytes,
-                            int64_t first, int64_t second, bool hasFloat8) {
-  auto widen = from.isInteger(8)           ? widenInteger
-               : isa<Float8E5M2Type>(from) ? widenE5M2
-               : hasFloat8                 ? convertE4M3
-                                           : widenE4M3;
-  widen(block, result, bytes, first, second);
+                            ArrayRef<std::string> results,
+                            const std::string &bytes, BytePairs pairs,
+                            bool hasFloat8) {
+  ByteWidener widener(block, results, bytes, pairs);
+  if (from.isInteger(8))
+    widener.widenInteger();
+  else if (isa<Float8E5M2Type>(from))
+    widener.widenE5M2();
+  else if (hasFloat8)
+    widener.convertE4M3();
+  else
+    widener.widenE4M3();
   if (to.isF16())
     return;
-  block.add("mov.b32 {%half0, %half1}, " + result);
-  for (const char *i : {"0", "1"})
-    block.add("cvt.f32.f16 %wide" + std::string(i) + ", %half" + i);
-  block.add("cvt.rn.bf16x2.f32 " + result + ", %wide1, %wide0");
+  for (const std::string &result : results) {
+    block.add("mov.b32 {%half0, %half1}, " + result);
+    for (const char *i : {"0", "1"})
+      block.add("cvt.f32.f16 %wide" + std::string(i) + ", %half" + i);
+    block.add("cvt.rn.bf16x2.f32 " + result + ", %wide1, %wide0");
+  }
 }

@@ -11,16 +11,20 @@
 
 namespace attn::tile {
 
-/// Registers that `widenBytes` needs, and `%bytes0` and `%bytes1` for bytes.
+/// Which of the four bytes of a register are a pair: neighbours (0, 1) and
+/// (2, 3), or every other one, (0, 2) and (1, 3).
+enum class BytePairs { Neighbours, EveryOther };
+
+/// Registers that `widenBytes` needs.
 void declareWidened(PtxBlock &block);
 
-/// Writes what makes a pair of `to`, f16 or bf16, in the register `result` of
-/// the bytes `first` and `second` of the register `bytes`, exactly. `from` is
-/// f8E4M3FN, f8E5M2 or i8. With `hasFloat8` the target has
-/// `cvt.rn.f16x2.e4m3x2` (PTX ISA 9.7.9.21: sm_89 and later).
+/// Writes what makes two pairs of `to`, f16 or bf16, in the two registers
+/// `results` of the bytes of another register, exactly. `from` is f8E4M3FN,
+/// f8E5M2 or i8. With `hasFloat8` the target has `cvt.rn.f16x2.e4m3x2` (PTX ISA
+/// 9.7.9.21: sm_89 and later).
 void widenBytes(PtxBlock &block, mlir::Type from, mlir::Type to,
-                const std::string &result, const std::string &bytes,
-                int64_t first, int64_t second, bool hasFloat8);
+                llvm::ArrayRef<std::string> results, const std::string &bytes,
+                BytePairs pairs, bool hasFloat8);
 
 } // namespace attn::tile
 
