@@ -490,8 +490,6 @@ void Checker::checkFeatures() {
           "packing of query heads in small-cache kernels");
   if (schedule.packGqa && features.packsWholeGroups)
     checkWholeGroups();
-  require(features.queryInRegisters, schedule.queryInRegisters,
-          "query tile in registers");
   require(features.dvSplit, isDvSplit, "split of the value dim");
   bool sharesRows = isDvSplit || schedule.tileDv < getPaddedValueDim(problem) ||
                     schedule.clusterD > 1 ||

@@ -20,10 +20,7 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   features.dvSplit = isGpu;
   features.splitKv = isGpu;
   bool isByte = getSizeBytes(problem.elementType) == 1;
-  // mma_sync kernels widen the keys and values of a cache in registers, and
-  // read the query in an order that goes with it.
   bool widens = isGpu && problem.cacheType;
-  features.queryInRegisters &= !widens;
   // Between the phases of a small-cache kernel P is of 16 bits.
   bool isPaged = problem.keyPage + problem.valuePage > 0;
   features.smallCache = !isGpu || (!isF32 && !isByte && !widens && !isPaged);

@@ -26,7 +26,6 @@ struct GeneratorFeatures {
   /// A packed tile has the same rows of all query heads of a group.
   bool packsWholeGroups = false;
   bool packedChunks = true; ///< small-cache kernels with packed query heads
-  bool queryInRegisters = true;
   bool dvSplit = true;
   bool splitKv = true;
   bool fixedSplits = true; ///< of a length, where keys are visited in order

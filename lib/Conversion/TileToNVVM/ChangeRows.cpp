@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A loop of each warp over its own rows, and elements of tiles by their place
-// (TileTypes.td, SharedType).
+// (TileTypes.td, SharedType); rows of bf16 that become f16.
 //
 //===----------------------------------------------------------------------===//
 
@@ -111,10 +111,147 @@ struct ChangeRowsLowering : TileOpLowering<ChangeRowsOp> {
   }
 };
 
+/// A row of bf16 in a quad's hands: a lane has the 16-byte chunks whose number
+/// is its own modulo 4.
+class NarrowedRow {
+public:
+  NarrowedRow(OpBuilder &builder, Location loc, SharedType type, Value base,
+              Value row)
+      : builder(builder), loc(loc), index(builder, loc), type(type), base(base),
+        row(row) {}
+
+  /// Makes the row f16 and returns its factor.
+  Value narrow() {
+    // 2^(14 - e), where the largest magnitude is at least 2^e, from 2^-113 on:
+    // that of a row with an infinity.
+    constexpr int64_t kBias = 127, kMost = 126;
+    Value exponent = index.shiftRight(findLargest(), 23);
+    exponent =
+        arith::MinUIOp::create(builder, loc, exponent, index.i32(2 * kBias));
+    Value power =
+        arith::SubIOp::create(builder, loc, index.i32(14 + kBias), exponent);
+    power = arith::MinSIOp::create(builder, loc, power, index.i32(kMost));
+    scaleBy(toPower(index.add(power, kBias)));
+    return toPower(
+        arith::SubIOp::create(builder, loc, index.i32(kBias), power));
+  }
+
+private:
+  /// The f32 whose bits of exponent are those of `exponent`.
+  Value toPower(Value exponent) {
+    Value bits = arith::ShLIOp::create(builder, loc, exponent, index.i32(23));
+    return arith::BitcastOp::create(builder, loc, builder.getF32Type(), bits);
+  }
+
+  Value addressOfChunk(Value chunk) {
+    return addressOfElement(index, type, base, row,
+                            index.mul(index.toI32(chunk), kChunk));
+  }
+
+  /// A loop over the lane's chunks, from an i32 if there is one.
+  scf::ForOp createLoop(ValueRange init) {
+    auto toIndex = [&](Value value) {
+      return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                        value);
+    };
+    return scf::ForOp::create(builder, loc,
+                              toIndex(index.bitAnd(index.lane(), 3)),
+                              toIndex(index.i32(type.getCols() / kChunk)),
+                              toIndex(index.i32(4)), init);
+  }
+
+  /// The bits of the largest magnitude in the row, as f32.
+  Value findLargest() {
+    scf::ForOp loop = createLoop(index.i32(0));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    PtxBlock block(builder, loc, builder.getI32Type(), /*numResults=*/1);
+    std::string largest = block.update(loop.getRegionIterArgs()[0]).front();
+    SmallVector<std::string> pairs = load(block, loop.getInductionVar());
+    std::string number = block.declare("%number", 1).front();
+    for (const std::string &pair : pairs) {
+      block.add("shl.b32 " + number + ", " + pair + ", 16");
+      for (const std::string &of : {number, pair}) {
+        block.add("and.b32 " + number + ", " + of + ", 0x7FFF0000");
+        block.add("max.u32 " + largest + ", " + largest + ", " + number);
+      }
+    }
+    scf::YieldOp::create(builder, loc, block.create());
+    builder.setInsertionPointAfter(loop);
+    Value all = loop.getResult(0);
+    for (int64_t distance : {1, 2})
+      all = arith::MaxUIOp::create(
+          builder, loc, all,
+          index.shuffle(NVVM::ShflKind::bfly, all, distance));
+    return all;
+  }
+
+  void scaleBy(Value factor) {
+    scf::ForOp loop = createLoop(ValueRange());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    PtxBlock block(builder, loc, builder.getI32Type(), /*numResults=*/0);
+    SmallVector<std::string> pairs = load(block, loop.getInductionVar());
+    SmallVector<std::string> two = block.declare("%number", 2);
+    std::string by = block.use(factor).front();
+    for (const std::string &pair : pairs) {
+      block.add("shl.b32 %number0, " + pair + ", 16");
+      block.add("and.b32 %number1, " + pair + ", 0xFFFF0000");
+      for (const std::string &number : two)
+        block.add("mul.rn.f32 " + number + ", " + number + ", " + by);
+      block.add("cvt.rn.f16x2.f32 " + pair + ", %number1, %number0");
+    }
+    block.add("st.shared.v4.b32 [" + address + "], " + PtxBlock::list(pairs));
+    block.create();
+  }
+
+  /// The registers with the eight elements of a chunk.
+  SmallVector<std::string> load(PtxBlock &block, Value chunk) {
+    SmallVector<std::string> pairs = block.declare("%pair", 4);
+    address = block.use(addressOfChunk(chunk)).front();
+    block.add("ld.shared.v4.b32 " + PtxBlock::list(pairs) + ", [" + address +
+              "]");
+    return pairs;
+  }
+
+  static constexpr int64_t kChunk = 8; ///< elements
+  OpBuilder &builder;
+  Location loc;
+  IndexBuilder index;
+  SharedType type;
+  Value base, row;
+  std::string address; ///< of the chunk at hand
+};
+
+struct NarrowRowsLowering : TileOpLowering<NarrowRowsOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(NarrowRowsOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    SharedType type = op.getTile().getType();
+    int64_t rows = type.getRows() / getWarps();
+    Value base = adaptor.getTile().front();
+    Value first = index.add(index.mul(index.warp(), rows),
+                            index.shiftRight(index.lane(), 2));
+    // A lane has every eighth row of a fragment.
+    SmallVector<Value> factors;
+    for (int64_t row = 0; row < rows; row += 8)
+      factors.push_back(
+          NarrowedRow(rewriter, loc, type, base, index.add(first, row))
+              .narrow());
+    NVVM::SyncWarpOp::create(rewriter, loc, index.i32(-1));
+    rewriter.replaceOpWithMultiple(op, {ValueRange(base), factors});
+    return success();
+  }
+};
+
 } // namespace
 
 void attn::tile::populateChangeRowsPatterns(TypeConverter &converter,
                                             RewritePatternSet &patterns) {
-  patterns.add<LoadElementLowering, StoreElementLowering, ChangeRowsLowering>(
-      converter, patterns.getContext());
+  patterns.add<LoadElementLowering, StoreElementLowering, ChangeRowsLowering,
+               NarrowRowsLowering>(converter, patterns.getContext());
 }

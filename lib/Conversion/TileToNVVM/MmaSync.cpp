@@ -314,16 +314,21 @@ private:
     IndexBuilder index(builder, op.getLoc());
     SharedType type = op.getTile().getType();
     int64_t rows = type.getRows() / getWarps();
-    SwizzledAddress address = operandAddress(
+    auto addressOf = op.getByteOrder() ? byteOrderAddress : operandAddress;
+    SwizzledAddress address = addressOf(
         index, type, base, warpFirstRow(index, type.getRows(), getWarps()));
     PtxBlock block = createBlock(op, builder);
     int64_t kBlocks = type.getCols() / getBlockK(type), block4 = 0;
     for (int64_t row = 0; row < rows; row += kMmaM)
-      for (int64_t k = 0; k < kBlocks; ++k)
-        loadMatrices(block, type.getElementType(),
-                     block.results(4 * block4++, 4),
-                     addressText(block, address, row, 2 * k),
-                     /*transpose=*/false);
+      for (int64_t k = 0; k < kBlocks; ++k) {
+        SmallVector<std::string> names = block.results(4 * block4++, 4);
+        if (op.getByteOrder())
+          loadInByteOrder(block, names, address, row, k);
+        else
+          loadMatrices(block, type.getElementType(), names,
+                       addressText(block, address, row, 2 * k),
+                       /*transpose=*/false);
+      }
     return block.create();
   }
 

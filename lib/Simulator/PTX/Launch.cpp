@@ -35,12 +35,6 @@ constexpr u64 clusterQuota = 3000000;
 constexpr u32 maxClusterCtas = 16;
 constexpr u64 maxThreadsPerCta = 1024;
 
-/// PTX ISA 9.7.13, griddepcontrol: sm_90 and later.
-bool hasGridControl(const std::string &target) {
-  size_t digits = target.find_first_of("0123456789");
-  return digits != std::string::npos && std::atoi(&target[digits]) >= 90;
-}
-
 double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
@@ -123,11 +117,12 @@ private:
   }
 
   void checkProgrammatic() {
-    const std::string &target = launch.program->module->target();
-    if (launch.config->isProgrammatic && !hasGridControl(target))
+    // PTX ISA 9.7.13, griddepcontrol.
+    const Module &module = *launch.program->module;
+    if (launch.config->isProgrammatic && module.chip() < 90)
       fail("expected a target of sm_90 or later for a programmatic launch, "
            "got " +
-           target);
+           module.target());
   }
 
   [[noreturn]] void fail(const std::string &message) {
@@ -306,8 +301,7 @@ private:
 LaunchChain *joinChain(LaunchContext &launch) {
   const LaunchConfig &config = *launch.config;
   LaunchChain &chain = launch.memory->chain;
-  bool isKept =
-      config.mayBeFollowed && hasGridControl(launch.program->module->target());
+  bool isKept = config.mayBeFollowed && launch.program->module->chip() >= 90;
   if (!launch.options->checks.gridWait || !(config.isProgrammatic || isKept)) {
     chain.clear();
     return nullptr;

@@ -8,6 +8,8 @@
 #include "ModuleParser.h"
 #include "isa/Wgmma.h"
 
+#include <cstdlib>
+
 using namespace attn::sim;
 
 /// Function "addresses" are numbers far from any memory.
@@ -47,6 +49,11 @@ void Module::applyRelocations() {
     std::memcpy(reinterpret_cast<void *>(relocation.address), &value,
                 relocation.bytes);
   }
+}
+
+int Module::chip() const {
+  size_t digits = targetName.find_first_of("0123456789");
+  return digits == std::string::npos ? 0 : std::atoi(&targetName[digits]);
 }
 
 const FunctionDecl *Module::findFunction(const std::string &name) const {

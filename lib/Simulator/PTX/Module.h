@@ -71,6 +71,10 @@ public:
 
   const std::string &fileName() const { return tokens.fileName(); }
   const std::string &target() const { return targetName; }
+  /// The number of the target: 90 of sm_90a.
+  int chip() const;
+  /// As after .version: "8.1"; empty if there is none.
+  const std::string &version() const { return isaVersion; }
   const FunctionDecl *findFunction(const std::string &name) const;
   const Symbol *findVariable(const std::string &name) const;
   /// Entries with a body, in the order of the text.
@@ -100,7 +104,7 @@ private:
   DeviceMemory &memory;
   std::string text;
   TokenStream tokens;
-  std::string targetName;
+  std::string targetName, isaVersion;
   std::unordered_map<std::string, FunctionDecl> functions;
   std::vector<std::string> functionOrder;
   std::unordered_map<std::string, Symbol> variables;

@@ -49,7 +49,7 @@ void ModuleParser::run() {
 
 bool ModuleParser::parseIgnoredDirective() {
   if (tokens.accept(".version")) {
-    tokens.next();
+    module.isaVersion = std::string(tokens.next().text);
   } else if (tokens.accept(".target")) {
     module.targetName = std::string(tokens.expectIdentifier("a target"));
     while (tokens.accept(","))

@@ -89,20 +89,28 @@ static const llvm::Target *getNVPTXTarget() {
   return target;
 }
 
+/// True if a block of PTX has `part` in it.
+static bool hasAsm(ModuleOp module, StringRef part) {
+  WalkResult result = module.walk([&](LLVM::InlineAsmOp op) {
+    return op.getAsmString().contains(part) ? WalkResult::interrupt()
+                                            : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
 /// The version of PTX beyond the first one that has the chip, as a feature of
-/// LLVM's: products of 8-bit types came with 8.4 (PTX ISA, "mma.sync"), and
-/// chips from sm_100 on with later ones.
+/// LLVM's: products of 8-bit types came with 8.4 (PTX ISA, "mma.sync"), for
+/// sm_89 conversions of 8-bit floats with 8.1 (PTX ISA, "cvt"), and chips from
+/// sm_100 on with later ones.
 static StringRef getPtxFeature(ModuleOp module, StringRef chip) {
   unsigned version = 0;
   StringRef digits = chip.drop_while([](char c) { return !llvm::isDigit(c); });
   if (!digits.consumeInteger(10, version) && version >= 100)
     return "";
-  WalkResult result = module.walk([](LLVM::InlineAsmOp op) {
-    return op.getAsmString().contains("mma.sync.aligned.m16n8k32")
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  });
-  return result.wasInterrupted() ? "+ptx84" : "";
+  if (hasAsm(module, "mma.sync.aligned.m16n8k32"))
+    return "+ptx84";
+  bool converts = hasAsm(module, ".e4m3x2") || hasAsm(module, ".e5m2x2");
+  return chip == "sm_89" && converts ? "+ptx81" : "";
 }
 
 /// A target machine for the chip, or null after an error at the module.

@@ -10,15 +10,6 @@ func.func @f32(%q: tensor<1x2x64x64xf32>, %k: !k) -> tensor<1x2x64x64xf32> {
 
 // -----
 
-!k = tensor<1x2x96x64xf8E4M3FN>
-func.func @registers(%q: tensor<1x2x64x64xf16>, %k: !k) -> tensor<1x2x64x64xf16> {
-  // expected-error @+1 {{expected query_in_registers = false with 8-bit keys and values beside a query of 'f16', got #attn.schedule<}}
-  %o = attn.attention %q, %k, %k {schedule = #attn.schedule<tile_m = 64, tile_n = 32, warps = 4, stages = 2, query_in_registers = true>} : tensor<1x2x64x64xf16>, !k, !k -> tensor<1x2x64x64xf16>
-  return %o : tensor<1x2x64x64xf16>
-}
-
-// -----
-
 !k = tensor<1x2x96x72xf8E4M3FN>
 func.func @chunks(%q: tensor<1x2x64x72xf16>, %k: !k) -> tensor<1x2x64x72xf16> {
   // expected-error @+1 {{expected D to be a multiple of 16, got 72}}

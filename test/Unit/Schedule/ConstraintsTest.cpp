@@ -356,14 +356,13 @@ TEST_F(Constraints, wgmmaAloneHasRoles) {
 }
 
 TEST_F(Constraints, missingFeaturesAreNamed) {
-  features.packGqa = features.queryInRegisters = features.dvSplit = false;
+  features.packGqa = features.dvSplit = false;
   features.splitKv = features.smallCache = features.wgmma = false;
   features.spillScores = features.spillProbabilities = false;
   features.clusters = false;
-  set("pack_gqa=1 query_in_registers=1 tile_dv=64");
+  set("pack_gqa=1 tile_dv=64");
   EXPECT_EQ(getMessages(),
             "feature: the code generator has no packing of query heads\n"
-            "feature: the code generator has no query tile in registers\n"
             "feature: the code generator has no split of the value dim\n");
   schedule = *Schedule::parse("kind=split_kv splits=2 tile_d=128 tile_dv=128");
   EXPECT_EQ(getMessages(), "feature: the code generator has no split-KV\n");

@@ -197,6 +197,30 @@ TEST(Convert, Fp8Saturates) {
             0x5F003C00u);
 }
 
+// PTX ISA 9.7.9.21 cvt: of sm_89 from version 8.1 on.
+TEST(Convert, Fp8NeedsItsTarget) {
+  auto run = [](const std::string &version, const std::string &target) {
+    std::string ptx =
+        kernel("mov.b16 %h1, 0x7E38; cvt.rn.f16x2.e4m3x2 %r3, %h1;");
+    ptx.replace(ptx.find("8.5"), 3, version);
+    ptx.replace(ptx.find("sm_90a"), 6, target);
+    std::vector<uint32_t> buffer(1);
+    auto report = runOn(buffer, ptx);
+    return report.diagnostics.empty() ? std::string()
+                                      : report.diagnostics[0].message;
+  };
+  EXPECT_EQ(run("7.8", "sm_90"), "");
+  EXPECT_EQ(run("8.1", "sm_89"), "");
+  EXPECT_NE(run("7.8", "sm_89")
+                .find("expected .version 8.1 or later for 8-bit "
+                      "floats of sm_89, got 7.8"),
+            std::string::npos);
+  EXPECT_NE(run("8.5", "sm_86")
+                .find("expected a target of sm_89 or later for "
+                      "8-bit floats, got sm_86"),
+            std::string::npos);
+}
+
 TEST(Convert, FloatToInteger) {
   auto toInt = [](const char *op, float value) {
     return int32_t(evaluateOne(

@@ -29,10 +29,15 @@ using namespace attn;
 // Tiles and steps
 //===----------------------------------------------------------------------===//
 
+/// True if keys and values have fewer bits than the query.
+static bool widensKeys(OnlineAttentionOp step) {
+  return isByte(step.getKey().getType()) && !isByte(step.getQuery().getType());
+}
+
 /// The query as an operand: in registers if the schedule says so, else in
 /// shared memory, from which every mma reads it again.
-FailureOr<Value> ForwardKernelBuilder::getQuery() {
-  if (query)
+FailureOr<QueryTile> ForwardKernelBuilder::getQuery() {
+  if (query.rows)
     return query;
   OnlineAttentionOp op = attention.first;
   ScheduleAttr schedule = attention.schedule;
@@ -40,18 +45,32 @@ FailureOr<Value> ForwardKernelBuilder::getQuery() {
   FailureOr<Value> tile = loadSlice(op.getQuery(), rows, cols);
   if (failed(tile))
     return failure();
-  query = *tile;
+  query.rows = *tile;
   if (Operation *last = getFusedRows(op))
-    changeQueryRows(builder, query.getDefiningOp<tile::LoadOp>(),
+    changeQueryRows(builder, tile->getDefiningOp<tile::LoadOp>(),
                     RowChain::get(last), values);
-  auto operandType =
-      tile::FragmentType::get(builder.getContext(), {rows, cols},
-                              getElementTypeOrSelf(op.getQuery().getType()),
-                              tile::FragmentLayout::OperandA);
+  if (narrowsQuery(op))
+    query = narrowQuery(*tile);
+  auto operandType = tile::FragmentType::get(
+      builder.getContext(), {rows, cols},
+      cast<tile::SharedType>(query.rows.getType()).getElementType(),
+      tile::FragmentLayout::OperandA);
   if (getSchedule(schedule).queryInRegisters)
-    query =
-        tile::LoadOperandOp::create(builder, op.getLoc(), operandType, query);
+    query.rows = tile::LoadOperandOp::create(builder, op.getLoc(), operandType,
+                                             query.rows, /*transpose=*/false,
+                                             /*byteOrder=*/widensKeys(op));
   return query;
+}
+
+QueryTile ForwardKernelBuilder::narrowQuery(Value tile) {
+  auto type = cast<tile::SharedType>(tile.getType());
+  auto narrowType =
+      tile::SharedType::get(builder.getContext(), type.getShape(),
+                            builder.getF16Type(), type.getSwizzle());
+  auto narrow =
+      tile::NarrowRowsOp::create(builder, attention.first.getLoc(), narrowType,
+                                 getRowType(builder, type.getRows()), tile);
+  return {narrow.getNarrow(), narrow.getFactor()};
 }
 
 FailureOr<SmallVector<Value>>
@@ -113,7 +132,7 @@ LogicalResult ForwardKernelBuilder::convertStep(OnlineAttentionOp step) {
   if (failed(key))
     return failure();
   FailureOr<Value> value = loadValue(step, *key, *keysInTile);
-  FailureOr<Value> query = getQuery();
+  FailureOr<QueryTile> query = getQuery();
   if (failed(value) || failed(query))
     return failure();
   FailureOr<SmallVector<Value>> state =
@@ -312,11 +331,6 @@ void ForwardKernelBuilder::addWorkspaces(tile::KernelOp kernel) {
     values.map(out, body.addArgument(view.type, loc));
 }
 
-/// True if keys and values have fewer bits than the query.
-static bool widensKeys(OnlineAttentionOp step) {
-  return isByte(step.getKey().getType()) && !isByte(step.getQuery().getType());
-}
-
 LogicalResult ForwardKernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   FailureOr<tile::KernelOp> kernel = beginKernel(name);
@@ -354,12 +368,6 @@ LogicalResult ForwardKernelBuilder::build(StringRef name) {
     return attention.first.emitOpError()
            << "expected mma = \"mma_sync\", got " << attention.schedule << ": "
            << obstacle;
-  if (widensKeys(attention.first) && schedule.queryInRegisters)
-    return attention.first.emitOpError()
-           << "expected query_in_registers = false with 8-bit keys and values "
-              "beside a query of "
-           << getElementTypeOrSelf(attention.first.getQuery().getType())
-           << ", got " << attention.schedule;
   if (failed(takeTiles()))
     return failure();
   takeSequences();

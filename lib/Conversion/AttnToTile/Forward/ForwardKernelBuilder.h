@@ -12,6 +12,7 @@
 #ifndef LIB_CONVERSION_ATTNTOTILE_FORWARD_FORWARDKERNELBUILDER_H
 #define LIB_CONVERSION_ATTNTOTILE_FORWARD_FORWARDKERNELBUILDER_H
 
+#include "Forward/OnlineStep.h"
 #include "Kernel/KernelScope.h"
 #include "Kernel/Prologue.h"
 
@@ -62,12 +63,13 @@ private:
   void storeTile(mlir::Value tile, mlir::Value tensor,
                  llvm::SmallVector<mlir::Value> place);
   mlir::LogicalResult convertStores(mlir::scf::InParallelOp op);
-  mlir::FailureOr<mlir::Value> getQuery();
+  mlir::FailureOr<QueryTile> getQuery();
+  QueryTile narrowQuery(mlir::Value tile);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   getFragments(mlir::Operation *user, mlir::ValueRange state);
   void setState(mlir::ValueRange results, mlir::ValueRange fragments);
 
-  mlir::Value query;
+  QueryTile query;
   /// Of this CTA's slice of V and O; null without dv-split.
   mlir::Value firstColumn;
   mlir::Value split; ///< of the keys; null if there is one

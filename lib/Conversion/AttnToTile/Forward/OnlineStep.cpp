@@ -49,6 +49,12 @@ static double getOffset(OnlineAttentionOp step) {
   return static_cast<double>(getWeightOffset(getFloat8(element), threshold));
 }
 
+/// True if a hidden key has a score of -inf, which no maximum takes.
+static bool hidesByInfinity(OnlineAttentionOp step) {
+  return step.getNormalization().getHiddenScore() == kMinusInf &&
+         step.getState().get(RowRole::Maximum);
+}
+
 ScoreUnits ScoreUnits::get(OnlineAttentionOp step) {
   double scale = step.getScaleValue();
   double offset = getOffset(step);
@@ -76,6 +82,17 @@ bool attn::widensTiles(OnlineAttentionOp step) {
   return isByte(step.getKey().getType()) &&
          !isByte(step.getQuery().getType()) && schedule &&
          getFamily(getSchedule(schedule).mma).hasRoles();
+}
+
+/// A prob_mod may make numbers that only bf16 has, as may weights that are no
+/// exponentials.
+bool attn::narrowsQuery(OnlineAttentionOp step) {
+  ScheduleAttr schedule = step.getScheduleAttr();
+  auto isMmaSync = schedule && getSchedule(schedule).mma == MmaFamily::MmaSync;
+  return isMmaSync &&
+         getElementTypeOrSelf(step.getQuery().getType()).isBF16() &&
+         isByte(step.getKey().getType()) && isByte(step.getValue().getType()) &&
+         hidesByInfinity(step) && !step.hasProbMod();
 }
 
 /// A tile of a cache as products read it: in the type of the query, where they
@@ -275,10 +292,12 @@ void OnlineTile::emitExponentials(Value max) {
 
 /// `acc` plus the weights times the values.
 Value OnlineTile::multiply(Value acc) {
+  Type element =
+      narrowsQuery(step) ? builder.getF16Type() : getWeightType(step);
   auto operandType = tile::FragmentType::get(
       builder.getContext(),
-      cast<tile::FragmentType>(weights.getType()).getShape(),
-      getWeightType(step), tile::FragmentLayout::OperandA);
+      cast<tile::FragmentType>(weights.getType()).getShape(), element,
+      tile::FragmentLayout::OperandA);
   // The sum is that of the weights before.
   FailureOr<Value> changed = mods.applyProbMod(step, weights, keysInTile);
   probMod = changed;
@@ -352,34 +371,43 @@ static Value toFloat(OpBuilder &builder, Location loc, Value sums,
       });
 }
 
-/// What scores are multiplied by, where it is one number for a row: descales,
-/// which then cost nothing but a factor of the exponent. Null otherwise.
-static FailureOr<Value> buildFactor(ModToMap &mods, OnlineAttentionOp step) {
-  bool hidesByInfinity = step.getNormalization().getHiddenScore() == kMinusInf;
-  if (!hidesByInfinity || !step.getState().get(RowRole::Maximum))
+/// What scores are multiplied by, where it is one number for a row: descales
+/// and the factor of the query's rows, which then cost nothing but a factor of
+/// the exponent. Null otherwise.
+static FailureOr<Value> buildFactor(ModToMap &mods, OnlineAttentionOp step,
+                                    Value ofQuery) {
+  if (!hidesByInfinity(step))
     return Value();
   FailureOr<Value> factor = mods.buildRowFactor(step);
-  double scale = ScoreUnits::get(step).beforeMods;
-  if (failed(factor) || !*factor || scale == 1)
-    return factor;
+  if (failed(factor))
+    return failure();
   Fragments fragments(mods.getBuilder(), step.getLoc());
-  Value scaled = fragments.multiply(*factor, scale);
-  hoistInvariant(scaled.getDefiningOp());
-  return scaled;
+  auto hoisted = [](Value value) {
+    hoistInvariant(value.getDefiningOp());
+    return value;
+  };
+  if (*factor && ofQuery)
+    factor = hoisted(fragments.scale(*factor, ofQuery));
+  else if (ofQuery && !ModToMap::changesScores(step))
+    factor = ofQuery;
+  double scale = ScoreUnits::get(step).beforeMods;
+  if (*factor && scale != 1)
+    factor = hoisted(fragments.multiply(*factor, scale));
+  return factor;
 }
 
-/// `scores` and `factor`; where a factor of the warp does not keep the order of
-/// finite scores, or makes a NaN of the -inf of a hidden key, the products of
-/// both and 1. In a branch, since no descale that anybody uses is so.
-static std::pair<Value, Value> multiplyUnlessPositive(OpBuilder &builder,
-                                                      Location loc,
-                                                      Value scores,
-                                                      Value factor) {
+/// `scores` and `factor`; where a factor of the warp, times that of the
+/// `exponent`, does not keep the order of finite scores, or makes a NaN of the
+/// -inf of a hidden key, the products of both and 1. In a branch, since no
+/// descale that anybody uses is so.
+static std::pair<Value, Value>
+multiplyUnlessPositive(OpBuilder &builder, Location loc, Value scores,
+                       Value factor, double exponent) {
   Fragments fragments(builder, loc);
   Type rows = factor.getType();
   Value isOther =
       fragments.any(fragments.map(rows, factor, [&](ValueRange args) {
-        Value unit = fragments.mul(args[0], fragments.constant(kLog2e));
+        Value unit = fragments.mul(args[0], fragments.constant(exponent));
         Value one = fragments.constant(1.0), zero = fragments.constant(0.0);
         Value isFinite = arith::CmpFOp::create(
             builder, loc, arith::CmpFPredicate::OLT, unit,
@@ -398,8 +426,9 @@ static std::pair<Value, Value> multiplyUnlessPositive(OpBuilder &builder,
 }
 
 FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
-                                        Value query, Value key, Value value,
-                                        Value keysInTile, RunningState state) {
+                                        const QueryTile &query, Value key,
+                                        Value value, Value keysInTile,
+                                        RunningState state) {
   OpBuilder &builder = mods.getBuilder();
   Location loc = step.getLoc();
   int64_t rows = cast<tile::FragmentType>(state.getAcc().getType()).getRows();
@@ -407,17 +436,19 @@ FailureOr<RunningState> attn::buildStep(ModToMap &mods, OnlineAttentionOp step,
   Type element = getElementTypeOrSelf(step.getQuery().getType());
   Value zero = createFill(
       builder, loc, getAccumulatorType(builder, rows, keys, element), 0.0f);
-  Value product =
-      tile::MmaOp::create(builder, loc, query, widenTile(builder, step, key),
-                          /*transposeB=*/true, zero);
+  Value product = tile::MmaOp::create(builder, loc, query.rows,
+                                      widenTile(builder, step, key),
+                                      /*transposeB=*/true, zero);
   if (element.isInteger())
     product = toFloat(builder, loc, product, AttentionDims::get(step).headDim);
-  FailureOr<Value> factor = buildFactor(mods, step);
+  FailureOr<Value> factor = buildFactor(mods, step, query.factor);
   if (failed(factor))
     return failure();
   if (*factor)
-    std::tie(product, *factor) =
-        multiplyUnlessPositive(builder, loc, product, *factor);
+    std::tie(product, *factor) = multiplyUnlessPositive(
+        builder, loc, product, *factor, ScoreUnits::get(step).exponent);
+  else if (query.factor)
+    product = Fragments(builder, loc).scale(product, query.factor);
   FailureOr<Value> scores =
       *factor ? mods.applyMasks(step, product, keysInTile)
               : mods.apply(step, product, ScoreUnits::get(step).beforeMods,

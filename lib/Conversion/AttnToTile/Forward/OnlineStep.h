@@ -83,6 +83,12 @@ bool transposesValue(OnlineAttentionOp step);
 /// True if the producer makes 8-bit keys and values tiles of the query's type.
 bool widensTiles(OnlineAttentionOp step);
 
+/// True if a query of bf16 is multiplied as f16, which bytes of keys and values
+/// become by an instruction for two, or a few, and bf16 by four more: each of
+/// its rows times a power of two, whose inverse scores get. Weights are of f16
+/// then, too.
+bool narrowsQuery(OnlineAttentionOp step);
+
 /// The layout of the product with V.
 tile::FragmentLayout getOutputLayout(OnlineAttentionOp step);
 
@@ -92,10 +98,16 @@ RunningState buildInitialState(
     RowReductionInterface reduction, int64_t rows, int64_t valueDim,
     tile::FragmentLayout layout = tile::FragmentLayout::Accumulator);
 
-/// One step over the key and value tiles, both in shared memory. `query` is a
-/// shared tile or an operand_a fragment; `keysInTile` as in ModToMap::apply.
+/// Rows of queries as a step multiplies them.
+struct QueryTile {
+  mlir::Value rows;   ///< a shared tile or an operand_a fragment
+  mlir::Value factor; ///< a row fragment that they have to be times; null for 1
+};
+
+/// One step over the key and value tiles, both in shared memory. `keysInTile`
+/// as in ModToMap::apply.
 mlir::FailureOr<RunningState> buildStep(ModToMap &mods, OnlineAttentionOp step,
-                                        mlir::Value query, mlir::Value key,
+                                        const QueryTile &query, mlir::Value key,
                                         mlir::Value value,
                                         mlir::Value keysInTile,
                                         RunningState state);

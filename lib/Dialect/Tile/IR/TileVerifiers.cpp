@@ -285,13 +285,14 @@ LogicalResult LoadOperandOp::verify() {
   if (operand.getLayout() != FragmentLayout::OperandA)
     return emitOpError() << "expected an operand_a fragment, got " << operand;
   int64_t rows = tile.getRows(), cols = tile.getCols();
-  if (getTranspose()) {
-    if (tile.getElementBytes() != 2)
-      return emitOpError()
-             << "expected elements of 16 bits with transpose, got "
-             << tile.getElementType();
+  if ((getTranspose() || getByteOrder()) && tile.getElementBytes() != 2)
+    return emitOpError() << "expected elements of 16 bits with "
+                         << (getTranspose() ? "transpose" : "byte_order")
+                         << ", got " << tile.getElementType();
+  if (getTranspose() && getByteOrder())
+    return emitOpError() << "expected transpose or byte_order, got both";
+  if (getTranspose())
     std::swap(rows, cols);
-  }
   if (failed(verifyEqual(*this, "rows", rows, operand.getRows())))
     return failure();
   return verifyEqual(*this, "columns", cols, operand.getShape()[1]);
@@ -388,6 +389,23 @@ LogicalResult ChangeRowsOp::verify() {
   return success();
 }
 
+LogicalResult NarrowRowsOp::verify() {
+  SharedType tile = getTile().getType();
+  if (tile.isRing() || !tile.getElementType().isBF16())
+    return emitOpError() << "expected a tile of bf16, got " << tile;
+  auto narrow =
+      SharedType::get(getContext(), tile.getShape(),
+                      Float16Type::get(getContext()), tile.getSwizzle());
+  if (getNarrow().getType() != narrow)
+    return emitOpError() << "expected " << narrow << " of " << tile << ", got "
+                         << getNarrow().getType();
+  FragmentType factor = getFactor().getType();
+  if (!factor.isRow() || factor.getRows() != tile.getRows())
+    return emitOpError() << "expected a row fragment of " << tile.getRows()
+                         << " rows as factor, got " << factor;
+  return success();
+}
+
 void TransposeBytesOp::build(OpBuilder &, OperationState &state, Value tile) {
   auto type = cast<SharedType>(tile.getType());
   int64_t rows = type.getCols(), cols = type.getRows();
@@ -457,11 +475,19 @@ LogicalResult FillOp::verify() {
 LogicalResult MmaOp::verify() {
   // Its columns are read in the order in which bytes of b become operands.
   Type a = getA().getType();
-  if (getTransposeB() && widens(getElementTypeOf(a), getB().getType()) &&
-      (!isa<SharedType>(a) || getTransposeA()))
-    return emitOpError() << "expected a [m, k] in shared memory beside an "
-                            "8-bit b [n, k], got "
+  bool ofBytes =
+      getTransposeB() && widens(getElementTypeOf(a), getB().getType());
+  auto load = getA().getDefiningOp<LoadOperandOp>();
+  bool inByteOrder = load && load.getByteOrder();
+  if (ofBytes && ((!isa<SharedType>(a) && !inByteOrder) || getTransposeA()))
+    return emitOpError() << "expected a [m, k] in shared memory or from "
+                            "load_operand byte_order beside an 8-bit b [n, k], "
+                            "got "
                          << a;
+  if (inByteOrder && !ofBytes)
+    return emitOpError() << "expected an 8-bit b [n, k] beside an a from "
+                            "load_operand byte_order, got "
+                         << getB().getType();
   return verifyProduct(*this, getA().getType(), getTransposeA(),
                        getB().getType(), getTransposeB(), getAcc().getType());
 }

@@ -8,6 +8,7 @@
 
 #include "KeyStream.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -99,6 +100,23 @@ static bool tilesExactly(LoadOp load) {
          divides(tile.getCols(), sizes[1]) && !exceedsColumns(load);
 }
 
+/// What reads the tile of `load` outside the loops, and what is made of that,
+/// in the order of `block`.
+static SmallVector<Operation *> findReaders(LoadOp load, Block &block) {
+  ForwardSliceOptions options([&](Operation *op) {
+    return op->getBlock() == &block && !isa<scf::ForOp>(op);
+  });
+  options.inclusive = true;
+  SetVector<Operation *> slice;
+  for (Operation *user : load->getUsers())
+    if (isa<LoadOperandOp, ChangeRowsOp, NarrowRowsOp>(user))
+      getForwardSlice(user, &slice, options);
+  SmallVector<Operation *> readers(slice.begin(), slice.end());
+  llvm::sort(readers,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return readers;
+}
+
 /// Loads of a CTA's tile outside the loops: one buffer each, in the first
 /// group.
 void Pipeliner::stageOuterLoads() {
@@ -116,13 +134,7 @@ void Pipeliner::stageOuterLoads() {
     // What is read before the key loops is waited for there, after the first
     // key tiles are under way; what is only read inside them has arrived with
     // the first of those.
-    SmallVector<Operation *> readers;
-    for (Operation *user : load->getUsers())
-      if (isa<LoadOperandOp, ChangeRowsOp>(user) && user->getBlock() == &tile)
-        readers.push_back(user);
-    llvm::sort(readers, [](Operation *a, Operation *b) {
-      return a->isBeforeInBlock(b);
-    });
+    SmallVector<Operation *> readers = findReaders(load, tile);
     for (Operation *reader : readers) {
       reader->moveBefore(chain.loops.front());
       if (!firstReader)

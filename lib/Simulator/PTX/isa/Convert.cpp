@@ -10,12 +10,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "../Memory.h"
+#include "../ProgramBuilder.h"
 #include "Elementwise.h"
 #include "Families.h"
 #include "FloatOps.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 using namespace attn::sim;
@@ -368,8 +370,24 @@ Handler packedHandler(Decoder &decoder) {
   decoder.fail("unsupported conversion");
 }
 
+/// PTX ISA 9.7.9.21 cvt, "Target ISA Notes": of sm_90, and from version 8.1 on
+/// of sm_89.
+void checkFp8Target(const Decoder &decoder) {
+  const Module &module = decoder.builder.getModule();
+  double version = std::atof(module.version().c_str());
+  if (module.chip() < 89)
+    decoder.fail("expected a target of sm_89 or later for 8-bit floats, got " +
+                 module.target());
+  if (module.chip() == 89 && version < 8.1)
+    decoder.fail("expected .version 8.1 or later for 8-bit floats of sm_89, "
+                 "got " +
+                 module.version());
+}
+
 void decodePacked(Decoder &decoder) {
   Instruction &i = decoder.instruction;
+  if (isPackedFp8(i.type) || isPackedFp8(i.type2))
+    checkFp8Target(decoder);
   i.dst = decodeRegister(decoder, 0, byteSize(i.type));
   i.a = decoder.source(1, byteSize(i.type2), i.type2);
   decoder.setHandler(packedHandler(decoder), InstructionClass::Convert);

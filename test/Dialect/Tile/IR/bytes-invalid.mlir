@@ -164,7 +164,7 @@ attn_tile.kernel @ring() warps(4) {
 attn_tile.kernel @widened(%a: !attn_tile.fragment<16x32xf16, operand_a>) warps(1) {
   %k = attn_tile.alloc : !attn_tile.shared<16x32xf8E4M3FN, swizzle = 32>
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x16xf32, accumulator>
-  // expected-error @below {{expected a [m, k] in shared memory beside an 8-bit b [n, k], got '!attn_tile.fragment<16x32xf16, operand_a>'}}
+  // expected-error @below {{expected a [m, k] in shared memory or from load_operand byte_order beside an 8-bit b [n, k], got '!attn_tile.fragment<16x32xf16, operand_a>'}}
   %s = attn_tile.mma %a, %k transpose_b, %zero : !attn_tile.fragment<16x32xf16, operand_a>, !attn_tile.shared<16x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x16xf32, accumulator>
   attn_tile.return
 }
@@ -252,5 +252,62 @@ attn_tile.kernel @widen_ring() warps(4) {
   %w = attn_tile.alloc : !attn_tile.shared<64x64xbf16, swizzle = 128>
   // expected-error @below {{expected tiles, got a ring}}
   attn_tile.store_widened %k to %w : !attn_tile.shared<2x64x64xi8, swizzle = 64> to !attn_tile.shared<64x64xbf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @no_bytes() warps(1) {
+  %q = attn_tile.alloc : !attn_tile.shared<16x32xf16, swizzle = 64>
+  %k = attn_tile.alloc : !attn_tile.shared<16x32xf16, swizzle = 64>
+  %a = attn_tile.load_operand %q byte_order : !attn_tile.shared<16x32xf16, swizzle = 64> -> !attn_tile.fragment<16x32xf16, operand_a>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x16xf32, accumulator>
+  // expected-error @below {{expected an 8-bit b [n, k] beside an a from load_operand byte_order, got '!attn_tile.shared<16x32xf16, swizzle = 64>'}}
+  %s = attn_tile.mma %a, %k transpose_b, %zero : !attn_tile.fragment<16x32xf16, operand_a>, !attn_tile.shared<16x32xf16, swizzle = 64>, !attn_tile.fragment<16x16xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @both_orders() warps(1) {
+  %q = attn_tile.alloc : !attn_tile.shared<16x16xf16, swizzle = 32>
+  // expected-error @below {{expected transpose or byte_order, got both}}
+  %a = attn_tile.load_operand %q transpose byte_order : !attn_tile.shared<16x16xf16, swizzle = 32> -> !attn_tile.fragment<16x16xf16, operand_a>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @order_of_bytes() warps(1) {
+  %q = attn_tile.alloc : !attn_tile.shared<16x32xi8, swizzle = 32>
+  // expected-error @below {{expected elements of 16 bits with byte_order, got 'i8'}}
+  %a = attn_tile.load_operand %q byte_order : !attn_tile.shared<16x32xi8, swizzle = 32> -> !attn_tile.fragment<16x32xi8, operand_a>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @narrow_f16() warps(1) {
+  %q = attn_tile.alloc : !attn_tile.shared<16x32xf16, swizzle = 64>
+  // expected-error @below {{expected a tile of bf16, got '!attn_tile.shared<16x32xf16, swizzle = 64>'}}
+  %n, %f = attn_tile.narrow_rows %q : !attn_tile.shared<16x32xf16, swizzle = 64> to !attn_tile.shared<16x32xf16, swizzle = 64>, !attn_tile.fragment<16xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @narrow_type() warps(1) {
+  %q = attn_tile.alloc : !attn_tile.shared<16x32xbf16, swizzle = 64>
+  // expected-error @below {{expected '!attn_tile.shared<16x32xf16, swizzle = 64>' of '!attn_tile.shared<16x32xbf16, swizzle = 64>', got '!attn_tile.shared<16x32xf16, swizzle = 32>'}}
+  %n, %f = attn_tile.narrow_rows %q : !attn_tile.shared<16x32xbf16, swizzle = 64> to !attn_tile.shared<16x32xf16, swizzle = 32>, !attn_tile.fragment<16xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @narrow_factor() warps(1) {
+  %q = attn_tile.alloc : !attn_tile.shared<16x32xbf16, swizzle = 64>
+  // expected-error @below {{expected a row fragment of 16 rows as factor, got '!attn_tile.fragment<32xf32, row>'}}
+  %n, %f = attn_tile.narrow_rows %q : !attn_tile.shared<16x32xbf16, swizzle = 64> to !attn_tile.shared<16x32xf16, swizzle = 64>, !attn_tile.fragment<32xf32, row>
   attn_tile.return
 }

@@ -28,3 +28,21 @@ attn_tile.kernel @change(%q: !attn_tile.global<1x1x64x128xf16>) warps(4) {
   }
   attn_tile.return
 }
+
+// Of its 16 rows a lane has two, each with the three others of its quad.
+// CHECK-LABEL: attn_tile.kernel @narrow
+// CHECK: %[[N:.*]], %{{.*}} = attn_tile.narrow_rows %{{.*}} : <64x128xbf16, swizzle = 128> to <64x128xf16, swizzle = 128>, <64xf32, row>
+// CHECK: attn_tile.load_operand %[[N]] byte_order :
+// NVVM-LABEL: llvm.func @narrow
+// NVVM-COUNT-2: nvvm.shfl.sync bfly
+// NVVM: cvt.rn.f16x2.f32
+// NVVM-COUNT-2: nvvm.shfl.sync bfly
+// NVVM: cvt.rn.f16x2.f32
+// NVVM-NOT: nvvm.shfl.sync
+// NVVM: nvvm.bar.warp.sync
+attn_tile.kernel @narrow(%q: !attn_tile.global<1x1x64x128xbf16>) warps(4) {
+  %tile = attn_tile.alloc : !attn_tile.shared<64x128xbf16, swizzle = 128>
+  %narrow, %factor = attn_tile.narrow_rows %tile : !attn_tile.shared<64x128xbf16, swizzle = 128> to !attn_tile.shared<64x128xf16, swizzle = 128>, !attn_tile.fragment<64xf32, row>
+  %a = attn_tile.load_operand %narrow byte_order : !attn_tile.shared<64x128xf16, swizzle = 128> -> !attn_tile.fragment<64x128xf16, operand_a>
+  attn_tile.return
+}

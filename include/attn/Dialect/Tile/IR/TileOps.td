@@ -242,7 +242,9 @@ def LoadOperandOp : AttnTile_Op<"load_operand", [
     MemoryEffects<[MemRead]>]> {
   let summary = "an A operand from shared memory";
   let description = [{
-    With `transpose` it is the transposed tile, whose elements have 16 bits.
+    With `transpose` it is the transposed tile, whose elements have 16 bits. With
+    `byte_order` the columns are in the order in which a product has them whose
+    `b` [n, k] is of 8 bits.
 
     Example:
     ```mlir
@@ -252,10 +254,12 @@ def LoadOperandOp : AttnTile_Op<"load_operand", [
         -> !attn_tile.fragment<128x64xf16, operand_a>
     ```
   }];
-  let arguments = (ins AttnTile_Shared:$tile, UnitAttr:$transpose);
+  let arguments = (ins AttnTile_Shared:$tile, UnitAttr:$transpose,
+                       UnitAttr:$byte_order);
   let results = (outs AttnTile_Fragment:$operand);
   let assemblyFormat = [{
-    $tile (`transpose` $transpose^)? attr-dict `:` type($tile) `->` type($operand)
+    $tile (`transpose` $transpose^)? (`byte_order` $byte_order^)? attr-dict
+    `:` type($tile) `->` type($operand)
   }];
   let hasVerifier = 1;
 }

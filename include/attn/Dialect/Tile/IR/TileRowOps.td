@@ -75,6 +75,32 @@ def StoreElementOp : AttnTile_Op<"store_element", [MemoryEffects<[MemWrite]>,
   }];
 }
 
+def NarrowRowsOp : AttnTile_Op<"narrow_rows", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "rows of bf16, as f16 where they are";
+  let description = [{
+    Each warp makes the rows that it has of a fragment f16, in the same places:
+    `tile = narrow * factor`, where the factor of a row is the power of two from
+    2^-126 to 2^113 with which the largest magnitude of the row in `narrow` is at
+    least 2^14 and below 2^15, or the nearest to it. Numbers are exact that are
+    no less than 2^-29 of the largest one, others are off by less than 2^-39 of
+    it. Infinities and NaN stay. Behind this op a warp has its own rows, and
+    nobody reads `tile`.
+
+    Example:
+    ```mlir
+    %narrow, %factor = attn_tile.narrow_rows %qt : !attn_tile.shared<16x128xbf16, swizzle = 128>
+        to !attn_tile.shared<16x128xf16, swizzle = 128>, !attn_tile.fragment<16xf32, row>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$tile);
+  let results = (outs AttnTile_Shared:$narrow, AttnTile_Fragment:$factor);
+  let assemblyFormat = [{
+    $tile attr-dict `:` type($tile) `to` type($narrow) `,` type($factor)
+  }];
+  let hasVerifier = 1;
+}
+
 def ClearRowsOp : AttnTile_Op<"clear_rows", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "zeros in the rows of a tile that do not exist";
