@@ -170,10 +170,10 @@ private:
     SmallVector<std::string> pairs = load(block, loop.getInductionVar());
     std::string number = block.declare("%number", 1).front();
     for (const std::string &pair : pairs) {
-      block.add("shl.b32 " + number + ", " + pair + ", 16");
+      block.add("shl.b32", {number, pair, "16"});
       for (const std::string &of : {number, pair}) {
-        block.add("and.b32 " + number + ", " + of + ", 0x7FFF0000");
-        block.add("max.u32 " + largest + ", " + largest + ", " + number);
+        block.add("and.b32", {number, of, "0x7FFF0000"});
+        block.add("max.u32", {largest, largest, number});
       }
     }
     scf::YieldOp::create(builder, loc, block.create());
@@ -195,11 +195,11 @@ private:
     SmallVector<std::string> two = block.declare("%number", 2);
     std::string by = block.use(factor).front();
     for (const std::string &pair : pairs) {
-      block.add("shl.b32 %number0, " + pair + ", 16");
-      block.add("and.b32 %number1, " + pair + ", 0xFFFF0000");
+      block.add("shl.b32", {two[0], pair, "16"});
+      block.add("and.b32", {two[1], pair, "0xFFFF0000"});
       for (const std::string &number : two)
-        block.add("mul.rn.f32 " + number + ", " + number + ", " + by);
-      block.add("cvt.rn.f16x2.f32 " + pair + ", %number1, %number0");
+        block.add("mul.rn.f32", {number, number, by});
+      block.add("cvt.rn.f16x2.f32", {pair, two[1], two[0]});
     }
     block.add("st.shared.v4.b32 [" + address + "], " + PtxBlock::list(pairs));
     block.create();

@@ -166,6 +166,8 @@ public:
   /// "{a, b, c}"
   static std::string list(llvm::ArrayRef<std::string> names);
   void add(const std::string &instruction);
+  /// Of an opcode and its operands, as they are named.
+  void add(llvm::StringRef opcode, llvm::ArrayRef<std::string> operands);
   /// A label that the block's branches may name.
   void label(const std::string &name);
   /// Creates the operation. One with side effects, as reads of memory are here,

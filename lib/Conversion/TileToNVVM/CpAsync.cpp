@@ -42,6 +42,8 @@ private:
   };
 
   void copyPass(int64_t row, const Place &place);
+  Value getTarget(int64_t row);
+  Value getNext(Value from);
   Place locate(int64_t row);
   bool hasPassesInPage();
   Place lookUp(Value tileRow);
@@ -57,8 +59,11 @@ private:
   Value tile;
   int64_t chunksPerRow, rowsPerPass;
   /// Of this thread: its chunk of a panel's row, its first row in the tile, and
-  /// the address of that chunk in the first panel.
+  /// the address of that chunk in the first panel, of the pass at hand without
+  /// packed heads and pages.
   Value chunk, firstRow, from;
+  /// Where it goes, of a first row of a swizzle's period.
+  llvm::SmallDenseMap<int64_t, Value> targets;
   Value rowBytes;           ///< from one row of the matrix to the next
   Value headBytes;          ///< from one head to the next, of packed heads
   Value rowsLeft, colsLeft; ///< of the matrix, from firstRow and chunk on
@@ -137,14 +142,31 @@ void TileCopy::emit() {
   }
 }
 
+/// Where this thread's chunk of row `row` + firstRow goes, in the first panel.
+/// A swizzle repeats every eight rows.
+Value TileCopy::getTarget(int64_t row) {
+  constexpr int64_t kPeriod = 8;
+  int64_t inPeriod = row % kPeriod;
+  Value &target = targets[inPeriod];
+  if (!target) {
+    Value tileRow = index.add(firstRow, inPeriod);
+    Value permuted =
+        index.bitXor(chunk, swizzlePermutation(index, type, tileRow));
+    Value ofRow = index.mul(tileRow, type.getSwizzle());
+    target =
+        index.offset(tile, index.add(ofRow, index.mul(permuted, kChunkBytes)));
+  }
+  return index.offset(target, (row - inPeriod) * type.getSwizzle());
+}
+
+/// The address of the same chunk in the rows of the next pass.
+Value TileCopy::getNext(Value from) {
+  return index.offset(from, index.mul(rowBytes, rowsPerPass));
+}
+
 /// Copies rows `row` + firstRow of all threads.
 void TileCopy::copyPass(int64_t row, const Place &place) {
-  Value tileRow = index.add(firstRow, row);
-  Value permuted =
-      index.bitXor(chunk, swizzlePermutation(index, type, tileRow));
-  Value ofRow = index.mul(tileRow, type.getSwizzle());
-  Value inTile = index.add(ofRow, index.mul(permuted, kChunkBytes));
-  Value first = index.offset(tile, inTile);
+  Value first = getTarget(row);
   for (int64_t panel = 0; panel < type.getCols() / type.getPanelCols();
        ++panel) {
     Value to = index.offset(first, panel * type.getRows() * type.getSwizzle());
@@ -201,8 +223,8 @@ SmallVector<TileCopy::Place> TileCopy::locateInPages() {
       place = lookUp(index.add(firstRow, row));
     else if (row % page == 0)
       place = ofPage = lookUp(index.i32(row));
-    if (isShared)
-      place.from = index.offset(place.from, index.mul(rowBytes, row % page));
+    else
+      place.from = getNext(places.back().from);
     place.row = index.i32(row);
     places.push_back(place);
   }
@@ -212,9 +234,11 @@ SmallVector<TileCopy::Place> TileCopy::locateInPages() {
 /// Where this thread's chunk of row `row` + firstRow of the tile is. Packed
 /// heads follow each other in the tile.
 TileCopy::Place TileCopy::locate(int64_t row) {
-  if (!headBytes)
-    return {index.offset(from, index.mul(rowBytes, row)), index.i32(row),
-            Value()};
+  if (!headBytes) {
+    if (row != 0)
+      from = getNext(from);
+    return {from, index.i32(row), Value()};
+  }
   Value tileRow = index.add(firstRow, row);
   Value head = index.div(tileRow, positions);
   Value position = index.rem(tileRow, positions);

@@ -56,6 +56,10 @@ void PtxBlock::add(const std::string &instruction) {
   text += "\t" + instruction + ";\n";
 }
 
+void PtxBlock::add(StringRef opcode, ArrayRef<std::string> operands) {
+  add(opcode.str() + " " + llvm::join(operands, ", "));
+}
+
 void PtxBlock::label(const std::string &name) { text += name + ":\n"; }
 
 /// The letter of a register (LLVM, "Supported Constraint Code List", NVPTX).

@@ -31,20 +31,21 @@ public:
   void widenE4M3();
 
 private:
-  /// The first or second byte of a pair, as a selector of prmt.
-  std::string getByte(int64_t pair, int64_t i, int64_t bits = 0) {
-    int64_t byte = pairs == BytePairs::Neighbours ? 2 * pair + i : pair + 2 * i;
-    return llvm::utohexstr(byte + bits);
-  }
-
   /// Writes the bytes of `from`, each above or below a byte of `other`.
   void spread(const std::string &from, const std::string &other, bool toUpper) {
-    for (auto [pair, result] : llvm::enumerate(results)) {
-      std::string first = getByte(pair, 0), second = getByte(pair, 1);
-      block.add(
-          "prmt.b32 " + result + ", " + from + ", " + other + ", 0x" +
-          (toUpper ? second + "4" + first + "4" : "4" + second + "4" + first));
-    }
+    for (auto [pair, result] : llvm::enumerate(results))
+      block.add("prmt.b32",
+                {result, from, other, getSelector(pair, toUpper, 0)});
+  }
+
+  /// That of prmt for the bytes of a pair, with `bits` added, beside byte 4.
+  std::string getSelector(int64_t pair, bool toUpper, int64_t bits) {
+    bool areNeighbours = pairs == BytePairs::Neighbours;
+    int64_t first = (areNeighbours ? 2 * pair : pair) + bits;
+    int64_t second = first + (areNeighbours ? 1 : 2);
+    int64_t selector = toUpper ? second << 12 | 0x404 | first << 4
+                               : 0x4040 | second << 8 | first;
+    return "0x" + llvm::utohexstr(selector);
   }
 
   PtxBlock &block;
@@ -62,7 +63,7 @@ void ByteWidener::widenInteger() {
   // 1024 + 128.
   block.add("mov.b32 %four0, 0x64806480");
   for (const std::string &result : results)
-    block.add("sub.rn.f16x2 " + result + ", " + result + ", %four0");
+    block.add("sub.rn.f16x2", {result, result, "%four0"});
 }
 
 /// Each byte above a byte of 0: all there is to do for f8E5M2, the upper byte
@@ -76,10 +77,10 @@ void ByteWidener::convertE4M3() {
     ordered = "%four0";
     block.add("prmt.b32 %four0, " + bytes + ", 0, 0x3120");
   }
-  block.add("mov.b32 {%half0, %half1}, " + ordered);
-  for (auto [half, result] : llvm::enumerate(results))
-    block.add("cvt.rn.f16x2.e4m3x2 " + result + ", %half" +
-              std::to_string(half));
+  const std::string halves[] = {"%half0", "%half1"};
+  block.add("mov.b32", {PtxBlock::list(halves), ordered});
+  for (auto [result, half] : llvm::zip_equal(results, halves))
+    block.add("cvt.rn.f16x2.e4m3x2", {result, half});
 }
 
 /// f8E4M3FN has a bit of exponent less than f8E5M2 and one of fraction more:
@@ -93,17 +94,14 @@ void ByteWidener::widenE4M3() {
   // 2^8, an f16.
   block.add("mov.b32 %four0, 0x5C005C00");
   for (auto [pair, result] : llvm::enumerate(results)) {
-    block.add("shr.u32 %wide0, " + result + ", 1");
-    // The highest bit of a byte in all of its bits: an upper byte of ones is
-    // that of a NaN.
-    block.add("prmt.b32 %wide1, %nan0, 0, 0x" + getByte(pair, 1, 8) + "4" +
-              getByte(pair, 0, 8) + "4");
+    block.add("shr.u32", {"%wide0", result, "1"});
+    // With 8 prmt takes the highest bit of a byte for all of its bits: an upper
+    // byte of ones is that of a NaN.
+    block.add("prmt.b32", {"%wide1", "%nan0", "0", getSelector(pair, true, 8)});
     // a & b | c
-    block.add("lop3.b32 " + result + ", " + result +
-              ", 0x80008000, %wide1, 0xEA");
-    block.add("lop3.b32 " + result + ", %wide0, 0x3F803F80, " + result +
-              ", 0xEA");
-    block.add("mul.rn.f16x2 " + result + ", " + result + ", %four0");
+    block.add("lop3.b32", {result, result, "0x80008000", "%wide1", "0xEA"});
+    block.add("lop3.b32", {result, "%wide0", "0x3F803F80", result, "0xEA"});
+    block.add("mul.rn.f16x2", {result, result, "%four0"});
   }
 }
 
@@ -123,9 +121,9 @@ void attn::tile::widenBytes(PtxBlock &block, Type from, Type to,
   if (to.isF16())
     return;
   for (const std::string &result : results) {
-    block.add("mov.b32 {%half0, %half1}, " + result);
-    for (const char *i : {"0", "1"})
-      block.add("cvt.f32.f16 %wide" + std::string(i) + ", %half" + i);
-    block.add("cvt.rn.bf16x2.f32 " + result + ", %wide1, %wide0");
+    block.add("mov.b32", {"{%half0, %half1}", result});
+    block.add("cvt.f32.f16", {"%wide0", "%half0"});
+    block.add("cvt.f32.f16", {"%wide1", "%half1"});
+    block.add("cvt.rn.bf16x2.f32", {result, "%wide1", "%wide0"});
   }
 }

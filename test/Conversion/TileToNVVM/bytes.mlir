@@ -70,14 +70,14 @@ attn_tile.kernel @widened() warps(4) attributes {producer_warps = 4 : i64} {
   %rows = gpu.block_id x
   %v = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<32x128xf8E4M3FN, swizzle = 128>
   %wide = attn_tile.alloc {offset = 4096 : i64} : !attn_tile.shared<32x128xbf16, swizzle = 128>
-  // CHECK: ld.shared.v4.b32 {%four0, %four1, %four2, %four3}, [$0+0];
+  // CHECK: ld.shared.v4.b32 {%bytes0, %bytes1, %bytes2, %bytes3}, [$0+0];
   // CHECK-SAME: setp.ge.s32 %missing, $1, $2;
-  // CHECK-SAME: @%missing mov.b32 %four3, 0;
-  // CHECK-SAME: prmt.b32 %pair0, %four0, 0, 0x1404;
+  // CHECK-SAME: @%missing mov.b32 %bytes3, 0;
+  // CHECK-SAME: prmt.b32 %pair0, %bytes0, 0, 0x1404;
   // CHECK-SAME: cvt.rn.bf16x2.f32 %pair7, %wide1, %wide0;
   // CHECK-SAME: st.shared.v4.b32 [$3+0], {%pair0, %pair1, %pair2, %pair3};
   // CVT: cvt.rn.f16x2.e4m3x2 %pair0, %half0;
-  // CHECK: ld.shared.v4.b32 {%four0, %four1, %four2, %four3}, [$0+0];
+  // CHECK: ld.shared.v4.b32 {%bytes0, %bytes1, %bytes2, %bytes3}, [$0+0];
   // CHECK: st.shared.v4.b32 [$3+4096], {%pair0, %pair1, %pair2, %pair3};
   // CHECK-NOT: ld.shared
   // CHECK: nvvm.fence.proxy
@@ -93,24 +93,27 @@ attn_tile.kernel @cache() warps(1) {
   %q = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<16x64xf16, swizzle = 128>
   %k = attn_tile.alloc {offset = 2048 : i64} : !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>
   %zs = attn_tile.fill 0.0 : !attn_tile.fragment<16x64xf32, accumulator>
-  // CHECK: prmt.b32 %b0, %bytes0, 0, 0x1404;
-  // CHECK-SAME: and.b32 %nan0, %b0, 0x7F007F00;
-  // CHECK-SAME: and.b32 %sign0, %b0, 0x80008000;
-  // CHECK-SAME: shr.u32 %b0, %nan0, 1;
-  // CHECK-SAME: mul.rn.f16x2 %b0, %b0, %sign0;
+  // CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%bytes0, %bytes1, %bytes2, %bytes3}
+  // CHECK-SAME: add.u32 %nan0, %nan0, 0x01010101;
+  // CHECK-SAME: prmt.b32 %b0, %bytes0, 0, 0x1404;
+  // CHECK-SAME: shr.u32 %wide0, %b0, 1;
+  // CHECK-SAME: lop3.b32 %b0, %b0, 0x80008000, %wide1, 0xEA;
+  // CHECK-SAME: lop3.b32 %b0, %wide0, 0x3F803F80, %b0, 0xEA;
+  // CHECK-SAME: mul.rn.f16x2 %b0, %b0, %four0;
   // CVT: mov.b32 {%half0, %half1}, %bytes0;
   // CVT-SAME: cvt.rn.f16x2.e4m3x2 %b0, %half0;
-  // CVT-SAME: mov.b32 {%half0, %half1}, %bytes0;
   // CVT-SAME: cvt.rn.f16x2.e4m3x2 %b1, %half1;
+  // CVT-SAME: mov.b32 {%half0, %half1}, %bytes1;
   // CVT-SAME: mma.sync
   %s = attn_tile.mma %q, %k transpose_b, %zs : !attn_tile.shared<16x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>, !attn_tile.fragment<16x64xf32, accumulator>
   %p = attn_tile.to_operand %s : !attn_tile.fragment<16x64xf32, accumulator> -> !attn_tile.fragment<16x64xf16, operand_a>
   %zo = attn_tile.fill 0.0 : !attn_tile.fragment<16x64xf32, quads>
   // CHECK: prmt.b32 %b0, %bytes0, 0, 0x2404;
   // CHECK-NOT: e4m3x2
-  // CVT: prmt.b32 %b0, %bytes0, 0, 0x4420;
-  // CVT-SAME: mov.b32 {%half0, %half1}, %b0;
+  // CVT: prmt.b32 %four0, %bytes0, 0, 0x3120;
+  // CVT-SAME: mov.b32 {%half0, %half1}, %four0;
   // CVT-SAME: cvt.rn.f16x2.e4m3x2 %b0, %half0;
+  // CVT-SAME: cvt.rn.f16x2.e4m3x2 %b2, %half1;
   %o = attn_tile.mma %p, %k, %zo : !attn_tile.fragment<16x64xf16, operand_a>, !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>, !attn_tile.fragment<16x64xf32, quads>
   attn_tile.return
 }

@@ -58,7 +58,7 @@ FailureOr<QueryTile> ForwardKernelBuilder::getQuery() {
   if (getSchedule(schedule).queryInRegisters)
     query.rows = tile::LoadOperandOp::create(builder, op.getLoc(), operandType,
                                              query.rows, /*transpose=*/false,
-                                             /*byteOrder=*/widensKeys(op));
+                                             /*byte_order=*/widensKeys(op));
   return query;
 }
 

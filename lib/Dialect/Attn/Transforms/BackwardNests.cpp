@@ -172,7 +172,10 @@ SmallVector<Value> BackwardTiler::createRowStep(const KeyTile &keyTile,
   Value dQueryTile;
   if (wanted.query)
     dQueryTile = getSumTile(state.back(), place);
-  StepGradients gradients{dQueryTile, dKeyTile, dValueTile};
+  StepGradients gradients;
+  gradients.query = dQueryTile;
+  gradients.key = dKeyTile;
+  gradients.value = dValueTile;
   BackwardStepOp step =
       createStep(rowTile, keyTile, place, range, *maskByKey, gradients);
   SmallVector<Value> results;

@@ -1,0 +1,62 @@
+"""Assembles decode steps over caches of 8 bits beside queries of f16 and bf16; fails at a spill, and where a tile costs too much.
+
+usage: byte_caches.py PTXAS
+"""
+
+import itertools
+import subprocess
+import sys
+import tempfile
+
+import cubin
+from float8 import assemble_without_spills
+from sweep import LONG
+
+MODULE = """func.func @decode(%q: {q}, %kp: {p}, %vp: {p}, %t: tensor<?x?xi32>, %n: tensor<?xi32>, %d: tensor<1xf32>) -> {q} {{
+  %k = attn.paged %kp[%t] : {p}[tensor<?x?xi32>] -> {k}
+  %v = attn.paged %vp[%t] : {p}[tensor<?x?xi32>] -> {k}
+  %o = attn.attention %q, %k, %v descale(%d, %d : tensor<1xf32>, tensor<1xf32>) lengths(key %n : tensor<?xi32>)
+      {{schedule = #attn.schedule<kind = "split_kv", mma = "mma_sync", tile_n = 32>}} : {q}, {k}, {k} -> {q}
+  return %o : {q}
+}}
+"""
+TARGETS = ("sm_80", "sm_89", "sm_90a", "sm_120")
+CACHES = ("f8E4M3FN", "f8E5M2", "i8")
+QUERIES = ("bf16", "f16")  # in turn, in a run that is not long
+COPY = 0xFAE  # LDGSTS
+#: Instructions of sm_90a for 32 keys and values at head dim 128: 128 conversions, 64 products, 16 copies, 64 numbers of the softmax.
+MOST = 560
+
+
+def count_executed(loop):
+    """How many instructions of a loop run where nothing is rescaled and there is a next tile to copy."""
+    count, end = 0, 0
+    for place, instruction in enumerate(loop):
+        count += place >= end
+        if instruction.name() == "BRA" and place < (target := instruction.branch_target(place)) < len(loop):
+            if all(other.opcode != COPY for other in loop[place:target]):
+                end = max(end, target)
+    return count
+
+
+def check(ptxas, target, cache, query, folder):
+    name = f"{target} {cache} beside {query}"
+    with open(f"{folder}/k.mlir", "w") as f:
+        f.write(MODULE.format(q=f"tensor<?x32x1x128x{query}>", p=f"tensor<?x8x64x128x{cache}>", k=f"tensor<?x8x?x128x{cache}>"))
+    subprocess.run(["attn-opt", f"{folder}/k.mlir", f"--target={target}", "--emit=ptx", "-o", f"{folder}/k"], check=True)
+    assemble_without_spills(ptxas, target, folder, name, kernels=2)
+    if (target, cache) != ("sm_90a", "f8E4M3FN"):
+        return
+    loops = cubin.main_loops(cubin.read_kernel(f"{folder}/k.cubin", "decode"), 64, "HMMA")
+    counts = [count_executed(loop) for loop in loops]
+    print(f"{name}: {counts} instructions for a tile")
+    if len(counts) != 2 or min(counts) > MOST:
+        sys.exit(f"{name}: expected 2 loops, of whole and of ragged tiles, and at most {MOST} instructions for a whole one, got {counts}")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        for n, case in enumerate(itertools.product(TARGETS, CACHES)):
+            for query in QUERIES if LONG else QUERIES[n % 2 :][:1]:
+                check(sys.argv[1], *case, query, folder)
+    print("PASS")
