@@ -26,6 +26,8 @@ static constexpr int64_t kRescaleThreshold = 8;
 static constexpr int64_t kLongestTurn = 128;
 /// Columns of the output of which registers hold a tile's sums, too.
 static constexpr int64_t kLongestPromoted = 128;
+/// Columns of O that a warp of mma.sync has registers for.
+static constexpr int64_t kWarpColumns = 256;
 
 namespace {
 /// The schedules of one kind and instruction family.
@@ -317,6 +319,13 @@ bool Space::holdsSums(Schedule schedule) const {
               getRegisterLimit(schedule, target));
 }
 
+/// Warps with the same rows, of which each has columns of O that fit into its
+/// registers.
+static int64_t getColumnWarps(const Schedule &schedule) {
+  return schedule.tileDv % kWarpColumns == 0 ? schedule.tileDv / kWarpColumns
+                                             : 1;
+}
+
 std::vector<Schedule> Space::takeLargeCache() {
   bool isGpu = target.kind == TargetKind::Gpu;
   const Family &family = getFamily(schedules.front().mma);
@@ -341,6 +350,10 @@ std::vector<Schedule> Space::takeLargeCache() {
   });
   expand("tile_dv", &Schedule::tileDv,
          [&](const Schedule &s) { return getValueSlices(s); });
+  if (isGpu && !hasRoles)
+    expand("warps", &Schedule::warps, [](const Schedule &s) {
+      return std::vector<int64_t>{s.warps * getColumnWarps(s)};
+    });
   expand("stages", &Schedule::stages,
          [&](const Schedule &) { return family.getStages(); });
   if (isGpu && !hasRoles)

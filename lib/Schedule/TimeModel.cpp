@@ -159,6 +159,8 @@ private:
   /// Warps (warpgroups) that read a B operand from shared memory on their own,
   /// the rows of each, and its share of the SM's units.
   double readers, readerRows, unitShare;
+  /// Warps that compute the same scores, each for its columns of O.
+  double sharing;
   double exp2OnFma;       ///< share of the exponentials
   double smBytesPerClock; ///< L2 bandwidth of one SM
   /// Producer warps rewrite each tile of V, 8-bit numbers of which shared
@@ -192,8 +194,9 @@ TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
       keyShare(mmaRate / family.getRate(problem.elementType, target)) {
   readers = static_cast<double>(schedule.warps / family.facts.unitWarps);
   // A warp alone takes as many rows as there are.
-  readerRows = family.hasRoles() ? static_cast<double>(family.facts.unitRows)
-                                 : tileM / readers;
+  readerRows = static_cast<double>(
+      family.hasRoles() ? family.facts.unitRows : schedule.getRowsPerWarp());
+  sharing = static_cast<double>(family.hasRoles() ? 1 : schedule.getSharing());
   unitShare = family.facts.unitShare;
   if (schedule.kind == ScheduleKind::SmallCache)
     chunks = static_cast<double>(
@@ -288,18 +291,21 @@ PhaseWork TimeModel::getOnePass() const {
           : tileM * static_cast<double>(schedule.tileD) * elementBytes;
   PhaseWork phase;
   phase.ctas = static_cast<double>(cost.ctas);
-  phase.flops = 2 * work.scores * (dvSlices * headDim + valueDim);
-  phase.products = 2 * work.scores * (dvSlices * headDim * keyShare + valueDim);
-  phase.exponentials = work.scores * dvSlices * getExponentials();
+  double copies = dvSlices * sharing; // of the scores
+  phase.flops = 2 * work.scores * (copies * headDim + valueDim);
+  phase.products = 2 * work.scores * (copies * headDim * keyShare + valueDim);
+  phase.exponentials = work.scores * copies * getExponentials();
   bool keepsOutput = family.keepsOutput(problem, schedule);
   double rescaling =
       problem.hasSoftmax() && !keepsOutput ? valueDim / tileN : 0;
   phase.instructions =
-      work.scores * (dvSlices * getScoreInstructions() + rescaling) +
+      work.scores * (copies * getScoreInstructions() + rescaling) +
       ctaTiles * static_cast<double>(32 * schedule.warps) *
           kInstructionsPerTile;
+  double unreadBytes = // columns of V that other warps read
+      readers * (1 - 1 / sharing) * tileN * valueColumns * valueBytes;
   phase.sharedMemoryBytes =
-      ctaTiles * (loadedBytes + readers * tileBytes + queryBytes);
+      ctaTiles * (loadedBytes + readers * tileBytes - unreadBytes + queryBytes);
   if (transposesV)
     phase.sharedMemoryBytes += ctaTiles * 2 * tileN * valueColumns * valueBytes;
   if (widensTiles) {
@@ -321,7 +327,8 @@ PhaseWork TimeModel::getOnePass() const {
       work.scores * 6 * static_cast<double>(schedule.clusterD - 1);
 
   // Where warps have roles, products run beside the softmax of another tile.
-  double products = getProductClocks(keyColumns * keyShare + valueColumns),
+  double products =
+             getProductClocks(keyColumns * keyShare + valueColumns / sharing),
          softmax = getSoftmaxClocks();
   double chain =
       family.hasRoles() ? std::max(products, softmax) : products + softmax;
@@ -498,7 +505,8 @@ void TimeModel::run() {
     kernels = 2 * chunks;
   } else {
     addPhase(getOnePass());
-    cost.computedScores = static_cast<int64_t>(work.scores * dvSlices);
+    cost.computedScores =
+        static_cast<int64_t>(work.scores * dvSlices * sharing);
   }
   if (schedule.balance == Balance::Plan)
     kernels += 1;

@@ -149,7 +149,11 @@ struct Schedule {
   /// Ranges that `keys` keys are divided into at most.
   int64_t getSplitCount(int64_t keys) const;
   /// Rows of one mma_sync warp.
-  int64_t getRowsPerWarp() const { return tileM / warps; }
+  /// Warps that have the same 16 rows, and each a part of the columns of O.
+  int64_t getSharing() const {
+    return std::max<int64_t>(16 * warps / tileM, 1);
+  }
+  int64_t getRowsPerWarp() const { return tileM * getSharing() / warps; }
 
   bool operator==(const Schedule &other) const;
   bool operator!=(const Schedule &other) const { return !(*this == other); }

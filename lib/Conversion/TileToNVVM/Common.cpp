@@ -17,8 +17,9 @@ using namespace attn::tile;
 // Types
 //===----------------------------------------------------------------------===//
 
-TileTypeConverter::TileTypeConverter(int64_t warps, bool hasClusters)
-    : warps(warps), inClusters(hasClusters) {
+TileTypeConverter::TileTypeConverter(int64_t warps, int64_t sharing,
+                                     bool hasClusters)
+    : warps(warps), sharing(sharing), inClusters(hasClusters) {
   addConversion([](Type type) { return type; });
   // A number of 8 bits is moved, and nothing is computed of one.
   addConversion([](FloatType type) -> Type {
@@ -43,12 +44,12 @@ TileTypeConverter::TileTypeConverter(int64_t warps, bool hasClusters)
   addConversion([](TensorMapType type) -> Type {
     return attn::launch::getParameterTypes(type).front();
   });
-  addConversion([warps](FragmentType type, SmallVectorImpl<Type> &types) {
+  addConversion([this](FragmentType type, SmallVectorImpl<Type> &types) {
     // An operand register holds two 16-bit values or a tf32.
     Type element = type.getLayout() == FragmentLayout::OperandA
                        ? IntegerType::get(type.getContext(), 32)
                        : type.getElementType();
-    types.append(type.getRegisters(warps), element);
+    types.append(type.getRegisters(getWarps()), element);
     return success();
   });
 }
@@ -164,6 +165,13 @@ Value IndexBuilder::thread() {
 Value IndexBuilder::lane() { return bitAnd(thread(), 31); }
 
 Value IndexBuilder::warp() { return shiftRight(thread(), 5); }
+
+Value IndexBuilder::warpRow(int64_t rows, RowWarps warps) {
+  if (warps.areShared && warps.count == 1)
+    return i32(0);
+  Value owner = warps.areShared ? rem(warp(), warps.count) : warp();
+  return mul(owner, rows / warps.count);
+}
 
 //===----------------------------------------------------------------------===//
 // GlobalView

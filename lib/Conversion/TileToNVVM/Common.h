@@ -32,15 +32,22 @@ inline constexpr int64_t kWarpgroupThreads = 128;
 /// the registers of one thread (TileTypes.td draws them).
 class TileTypeConverter : public mlir::TypeConverter {
 public:
-  /// `warps` of the kernel whose types are converted, and whether its CTAs form
-  /// clusters.
-  TileTypeConverter(int64_t warps, bool hasClusters);
-  int64_t getWarps() const { return warps; }
+  /// Of the kernel whose types are converted: the warps that compute, how many
+  /// of them share rows, and whether its CTAs form clusters.
+  TileTypeConverter(int64_t warps, int64_t sharing, bool hasClusters);
+  int64_t getWarps() const { return warps / sharing; }
+  int64_t getSharing() const { return sharing; }
   bool hasClusters() const { return inClusters; }
 
 private:
-  int64_t warps;
+  int64_t warps, sharing;
   bool inClusters;
+};
+
+/// The warps among which the rows of a fragment are dealt out.
+struct RowWarps {
+  int64_t count;
+  bool areShared; ///< other warps have the same rows
 };
 
 /// A pattern that lowers `OpTy` and can ask for the number of warps.
@@ -51,8 +58,16 @@ public:
   using Adaptor = typename mlir::OpConversionPattern<OpTy>::OneToNOpAdaptor;
 
 protected:
-  /// Warps of the CTA.
+  /// Warps among which the rows of a fragment are dealt out: all that compute,
+  /// unless some share them.
   int64_t getWarps() const { return getConverter().getWarps(); }
+  RowWarps getRowWarps() const {
+    return {getWarps(), getConverter().getSharing() > 1};
+  }
+  /// Threads of the warps that compute.
+  int64_t getThreads() const {
+    return 32 * getWarps() * getConverter().getSharing();
+  }
   /// True if the CTA is part of a cluster.
   bool hasClusters() const { return getConverter().hasClusters(); }
 
@@ -97,6 +112,8 @@ public:
   mlir::Value thread();
   mlir::Value lane();
   mlir::Value warp();
+  /// The first of the calling warp's rows of a fragment of `rows`, i32.
+  mlir::Value warpRow(int64_t rows, RowWarps warps);
 
 private:
   mlir::Value constantLike(mlir::Value like, int64_t value);

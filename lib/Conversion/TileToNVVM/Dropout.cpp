@@ -25,7 +25,7 @@ class DropoutBuilder {
 public:
   DropoutBuilder(OpBuilder &builder, DropoutOp op,
                  DropoutOp::GenericAdaptor<ArrayRef<ValueRange>> operands,
-                 int64_t warps)
+                 RowWarps warps)
       : builder(builder), loc(op.getLoc()), index(builder, loc), op(op),
         type(op.getSource().getType()), source(operands.getSource()),
         seed(operands.getSeed().front()), offset(operands.getOffset().front()),
@@ -34,11 +34,11 @@ public:
         i(index.toI32(operands.getI().front())),
         j(index.toI32(operands.getJ().front())),
         rowsPerHead(type.getRows() / op.getHeads()),
-        rowBlocks(type.getRows() / warps / 16) {
+        rowBlocks(type.getRows() / warps.count / 16) {
     Value lane = index.lane();
     laneRow = index.shiftRight(lane, 2);
     laneCol = index.mul(index.bitAnd(lane, 3), 2);
-    warpRow = index.mul(index.warp(), type.getRows() / warps);
+    warpRow = index.warpRow(type.getRows(), warps);
   }
 
   SmallVector<Value> build();
@@ -175,7 +175,7 @@ struct DropoutLowering : TileOpLowering<DropoutOp> {
   matchAndRewrite(DropoutOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     rewriter.replaceOpWithMultiple(
-        op, {DropoutBuilder(rewriter, op, adaptor, getWarps()).build()});
+        op, {DropoutBuilder(rewriter, op, adaptor, getRowWarps()).build()});
     return success();
   }
 };

@@ -160,7 +160,8 @@ struct LoadRowLowering : TileOpLowering<LoadRowOp> {
     Value isFirst = index.isZero(index.bitAnd(lane, 3));
     Value first = index.bitAnd(lane, ~3);
     Value firstRow = index.toI32(indices.back());
-    Value warpRow = index.mul(index.warp(), rowsPerWarp);
+    Value warpRow =
+        index.warpRow(op.getResult().getType().getRows(), getRowWarps());
     warpRow = index.add(warpRow, index.shiftRight(lane, 2));
     firstRow = index.add(firstRow, warpRow);
     Type element = op.getSource().getType().getElementType();
@@ -259,7 +260,7 @@ struct StoreLowering : TileOpLowering<StoreOp> {
     Value quadLane = index.bitAnd(lane, 3);
     Columns columns = getColumns(index, rewriter, op, view, indices, quadLane);
     unsigned rowDim = indices.size() - 1;
-    Value warpRow = index.mul(index.warp(), rowsPerWarp);
+    Value warpRow = index.warpRow(type.getRows(), getRowWarps());
     warpRow = index.add(warpRow, index.shiftRight(lane, 2));
     int64_t positions = type.getRows() / op.getHeads();
     Value matrixRow = index.toI32(indices.back());

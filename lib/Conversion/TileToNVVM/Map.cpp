@@ -19,7 +19,7 @@ namespace {
 class MapExpansion {
 public:
   /// `inputs` are the registers of the map's inputs.
-  MapExpansion(OpBuilder &builder, MapOp op, int64_t warps,
+  MapExpansion(OpBuilder &builder, MapOp op, RowWarps warps,
                ArrayRef<ValueRange> inputs);
   /// The registers of the result.
   SmallVector<Value> run();
@@ -42,7 +42,7 @@ private:
   MapOp op;
   Block &body;
   FragmentType type;
-  int64_t warps;
+  RowWarps warps;
   ArrayRef<ValueRange> inputs;
   llvm::SmallDenseMap<Value, unsigned> dependences;
   /// Clones of an op by row or column register, where it differs by no more.
@@ -53,7 +53,7 @@ private:
   llvm::DenseMap<std::pair<Operation *, int64_t>, Value> keys;
 };
 
-MapExpansion::MapExpansion(OpBuilder &builder, MapOp op, int64_t warps,
+MapExpansion::MapExpansion(OpBuilder &builder, MapOp op, RowWarps warps,
                            ArrayRef<ValueRange> inputs)
     : builder(builder), index(builder, op.getLoc()), op(op),
       body(op.getBody().front()), type(op.getResult().getType()), warps(warps),
@@ -92,7 +92,7 @@ Value MapExpansion::firstCoordinate(unsigned argument) {
   Value lane = index.lane();
   if (argument != op.getInputs().size())
     return first = index.mul(index.bitAnd(lane, 3), type.isQuads() ? 4 : 2);
-  Value warpRow = index.mul(index.warp(), type.getRows() / warps);
+  Value warpRow = index.warpRow(type.getRows(), warps);
   return first = index.add(warpRow, index.shiftRight(lane, 2));
 }
 
@@ -209,7 +209,7 @@ Value MapExpansion::cloneBody(int64_t i) {
 
 SmallVector<Value> MapExpansion::run() {
   SmallVector<Value> results;
-  for (int64_t i = 0, e = type.getRegisters(warps); i < e; ++i)
+  for (int64_t i = 0, e = type.getRegisters(warps.count); i < e; ++i)
     results.push_back(cloneBody(i));
   return results;
 }
@@ -221,7 +221,7 @@ struct MapLowering : TileOpLowering<MapOp> {
   matchAndRewrite(MapOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     SmallVector<ValueRange> inputs(adaptor.getInputs());
-    MapExpansion expansion(rewriter, op, getWarps(), inputs);
+    MapExpansion expansion(rewriter, op, getRowWarps(), inputs);
     rewriter.replaceOpWithMultiple(op, {expansion.run()});
     return success();
   }

@@ -271,11 +271,6 @@ void loadInByteOrder(PtxBlock &block, ArrayRef<std::string> names,
               addressText(block, address, row + 8 * half, 2 * k));
 }
 
-/// First row of the calling warp, of `rows` dealt out over `warps`.
-Value warpFirstRow(IndexBuilder &index, int64_t rows, int64_t warps) {
-  return index.mul(index.warp(), rows / warps);
-}
-
 /// The A operand of a transposed tile, 16 of its columns after `firstCol`:
 /// matrices (cols 0-7, rows 0-7), (cols 8-15, rows 0-7), (cols 0-7, rows 8-15),
 /// (cols 8-15, rows 8-15), which ldmatrix transposes.
@@ -316,7 +311,7 @@ private:
     int64_t rows = type.getRows() / getWarps();
     auto addressOf = op.getByteOrder() ? byteOrderAddress : operandAddress;
     SwizzledAddress address = addressOf(
-        index, type, base, warpFirstRow(index, type.getRows(), getWarps()));
+        index, type, base, index.warpRow(type.getRows(), getRowWarps()));
     PtxBlock block = createBlock(op, builder);
     int64_t kBlocks = type.getCols() / getBlockK(type), block4 = 0;
     for (int64_t row = 0; row < rows; row += kMmaM)
@@ -336,7 +331,7 @@ private:
                                     OpBuilder &builder) const {
     IndexBuilder index(builder, op.getLoc());
     SharedType type = op.getTile().getType();
-    Value warpFirst = warpFirstRow(index, type.getCols(), getWarps());
+    Value warpFirst = index.warpRow(type.getCols(), getRowWarps());
     PtxBlock block = createBlock(op, builder);
     int64_t blockK = getBlockK(type), block4 = 0;
     for (int64_t col = 0; col < type.getCols() / getWarps(); col += kMmaM) {
@@ -420,7 +415,7 @@ struct MmaLowering : TileOpLowering<MmaOp> {
     SmallVector<SwizzledAddress, 1> left;
     bool inByteOrder = widens && rowsAreN;
     if (auto aType = dyn_cast<SharedType>(op.getA().getType())) {
-      Value firstRow = warpFirstRow(index, aType.getRows(), getWarps());
+      Value firstRow = index.warpRow(aType.getRows(), getRowWarps());
       auto addressOf = inByteOrder ? byteOrderAddress : operandAddress;
       left.push_back(addressOf(index, aType, adaptor.getA().front(), firstRow));
     }

@@ -81,6 +81,7 @@ private:
   LogicalResult convertKernel(KernelOp kernel) {
     MLIRContext *context = &getContext();
     TileTypeConverter converter(kernel.getWarps(),
+                                kernel.getSharing().value_or(1),
                                 kernel.getClusterCtas().value_or(1) > 1);
     RewritePatternSet patterns(context);
     populateAccumulatePatterns(converter, patterns);

@@ -24,6 +24,8 @@ public:
 
   void checkMapping(const AttentionProblem &problem, const Schedule &schedule,
                     std::vector<Violation> &violations) const override;
+  void checkSharing(const AttentionProblem &problem, const Schedule &schedule,
+                    std::vector<Violation> &violations) const;
   RegisterUse getRegisterUse(const AttentionProblem &problem,
                              const Schedule &schedule) const override;
 
@@ -54,11 +56,43 @@ void MmaSync::checkMapping(const AttentionProblem &problem,
   if (int64_t depth = getDepth(problem.getWeightType()); depth > 16)
     requireMultiple(violations, "tile_n", schedule.tileN, depth);
   int64_t rows = facts.unitRows * schedule.warps;
-  if (schedule.tileM % rows != 0)
+  int64_t sharing = schedule.getSharing();
+  if (sharing == 1 && schedule.tileM % rows != 0)
     violations.push_back(
         {"warps",
          "expected tile_m a multiple of 16 * warps = " + std::to_string(rows) +
              ", got " + std::to_string(schedule.tileM)});
+  if (sharing > 1)
+    checkSharing(problem, schedule, violations);
+}
+
+/// Warps that share rows have whole panels of the tile of V each, and read the
+/// query as it is.
+void MmaSync::checkSharing(const AttentionProblem &problem,
+                           const Schedule &schedule,
+                           std::vector<Violation> &violations) const {
+  constexpr int64_t kPanelBytes = 128;
+  int64_t sharing = schedule.getSharing();
+  auto reject = [&](const std::string &expected, int64_t got) {
+    violations.push_back(
+        {"sharing",
+         "expected " + expected + " with " + std::to_string(sharing) +
+             " warps for each 16 rows of tile_m, got " + std::to_string(got)});
+  };
+  if (schedule.warps * facts.unitRows % schedule.tileM != 0)
+    reject("warps a multiple of tile_m / 16", schedule.warps);
+  int64_t columns =
+      sharing * kPanelBytes / getSizeBytes(problem.getValueType());
+  if (schedule.tileDv % columns != 0)
+    reject("tile_dv a multiple of " + std::to_string(columns), schedule.tileDv);
+  if (schedule.kind == ScheduleKind::SmallCache)
+    reject("kind=large_cache or split_kv", schedule.tileM);
+  bool narrowsQuery =
+      problem.cacheType && problem.elementType == ElementType::BF16;
+  bool changesRows =
+      narrowsQuery || schedule.queryPrologue == QueryPrologue::Fused;
+  if (changesRows)
+    reject("a query whose rows no warp changes", schedule.warps);
 }
 
 /// mma.sync: a warp holds rows x columns of an f32 accumulator in rows *
@@ -78,7 +112,8 @@ RegisterUse MmaSync::getRegisterUse(const AttentionProblem &problem,
     use.output = rows * std::max(schedule.tileN, schedule.tileDv) / 32;
     return use;
   }
-  use.output = rows * schedule.tileDv / 32 * (schedule.promote ? 2 : 1);
+  use.output = rows * schedule.tileDv / (32 * schedule.getSharing()) *
+               (schedule.promote ? 2 : 1);
   use.scores =
       rows * schedule.tileN / 32 +
       rows * schedule.tileN * getSizeBytes(problem.getWeightType()) / 128;

@@ -108,18 +108,25 @@ FailureOr<Value> ForwardKernelBuilder::loadKeys(Value slice, int64_t cols,
   return tile;
 }
 
-/// The tile of the values: one of their own, or columns of that of the keys.
+/// The tile of the values: one of their own, or columns of that of the keys. A
+/// warp that shares its rows takes its columns of it.
 FailureOr<Value> ForwardKernelBuilder::loadValue(OnlineAttentionOp step,
                                                  Value key, Value keysInTile) {
-  int64_t columns = attention.getTileDv();
-  if (!readsValueInKey(attention))
-    return loadKeys(step.getValue(), columns, firstColumn, keysInTile);
-  auto tile = cast<tile::SharedType>(key.getType());
-  auto type =
-      tile::SharedType::get(builder.getContext(), {tile.getRows(), columns},
-                            tile.getElementType(), tile.getSwizzle());
-  Value column = firstColumn ? firstColumn : constant(0);
-  return tile::ColumnsOp::create(builder, step.getLoc(), type, key, column)
+  bool isInKey = readsValueInKey(attention);
+  FailureOr<Value> whole = key;
+  if (!isInKey)
+    whole = loadKeys(step.getValue(), attention.getTileDv(), firstColumn,
+                     keysInTile);
+  if (failed(whole) || (!isInKey && attention.getSharing() == 1))
+    return whole;
+  auto tile = cast<tile::SharedType>(whole->getType());
+  auto type = tile::SharedType::get(builder.getContext(),
+                                    {tile.getRows(), getWarpColumns()},
+                                    tile.getElementType(), tile.getSwizzle());
+  Value column = warpColumn ? warpColumn : constant(0);
+  if (!isInKey && firstColumn)
+    column = create<arith::SubIOp>(column, firstColumn);
+  return tile::ColumnsOp::create(builder, step.getLoc(), type, *whole, column)
       .getResult();
 }
 
@@ -162,7 +169,7 @@ LogicalResult ForwardKernelBuilder::convertLoop(scf::ForOp loop) {
     RowReductionInterface reduction = attention.normalize.getNormalization();
     RunningState state = buildInitialState(
         builder, loc, reduction, attention.schedule.getTileM(),
-        attention.getTileDv(), getOutputLayout(attention.first));
+        getWarpColumns(), getOutputLayout(attention.first));
     llvm::append_range(init, state.getValues());
     if (failed(getQuery()))
       return failure();
@@ -217,8 +224,8 @@ LogicalResult ForwardKernelBuilder::convertOutputMod(OutputModOp op) {
   SmallVector<Value> place =
       llvm::map_to_vector(attention.forall.getInductionVars(),
                           [&](Value iv) { return values.lookup(iv); });
-  if (firstColumn)
-    place.push_back(firstColumn);
+  if (warpColumn)
+    place.push_back(warpColumn);
   FailureOr<SmallVector<Value>> source = getFragments(op, op.getSource());
   if (failed(source))
     return failure();
@@ -255,14 +262,14 @@ void ForwardKernelBuilder::storeTile(Value tile, Value tensor,
                                      SmallVector<Value> place) {
   Location loc = attention.forall.getLoc();
   OpBuilder::InsertionGuard guard(builder);
-  if (firstColumn && cast<tile::FragmentType>(tile.getType()).isRow()) {
-    // The CTAs of all slices have the same LSE.
+  if (warpColumn && cast<tile::FragmentType>(tile.getType()).isRow()) {
+    // The CTAs and warps of all slices have the same LSE.
     Value isFirst = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, firstColumn, constant(0));
+        builder, loc, arith::CmpIPredicate::eq, warpColumn, constant(0));
     auto guarded = scf::IfOp::create(builder, loc, isFirst);
     builder.setInsertionPointToStart(guarded.thenBlock());
-  } else if (firstColumn) {
-    place.push_back(firstColumn);
+  } else if (warpColumn) {
+    place.push_back(warpColumn);
   }
   tile::StoreOp::create(builder, loc, tile, tensor, place,
                         attention.getTileHeads());
@@ -331,12 +338,51 @@ void ForwardKernelBuilder::addWorkspaces(tile::KernelOp kernel) {
     values.map(out, body.addArgument(view.type, loc));
 }
 
+/// Warps that share rows are those of mma.sync, whose slices of V are whole
+/// panels of its tile; no warp changes rows of the query that others read.
+LogicalResult ForwardKernelBuilder::checkSharing() {
+  OnlineAttentionOp step = attention.first;
+  constexpr int64_t kPanelBytes = 128;
+  int64_t columns =
+      kPanelBytes * 8 /
+      getElementTypeOrSelf(step.getValue().getType()).getIntOrFloatBitWidth();
+  auto reject = [&](const Twine &expected) {
+    return step.emitOpError()
+           << "expected " << expected << " with " << attention.getSharing()
+           << " warps that share rows, got " << attention.schedule;
+  };
+  if (getSchedule(attention.schedule).mma != MmaFamily::MmaSync)
+    return reject("mma = \"mma_sync\"");
+  if (attention.getTileDv() % (columns * attention.getSharing()) != 0)
+    return reject("tile_dv to be a multiple of " +
+                  Twine(columns * attention.getSharing()));
+  if (getFusedRows(step) || narrowsQuery(step))
+    return reject("a query that is multiplied as it is");
+  return success();
+}
+
+/// The column of this warp's slice of O.
+void ForwardKernelBuilder::takeColumns() {
+  warpColumn = firstColumn;
+  if (attention.getSharing() == 1)
+    return;
+  Location loc = attention.forall.getLoc();
+  int64_t rowWarps = attention.schedule.getWarps() / attention.getSharing();
+  Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
+  Value slice = create<arith::DivUIOp>(thread, constant(32 * rowWarps));
+  warpColumn = create<arith::MulIOp>(slice, constant(getWarpColumns()));
+  if (firstColumn)
+    warpColumn = create<arith::AddIOp>(warpColumn, firstColumn);
+}
+
 LogicalResult ForwardKernelBuilder::build(StringRef name) {
   OpBuilder::InsertionGuard guard(builder);
   FailureOr<tile::KernelOp> kernel = beginKernel(name);
   if (failed(kernel))
     return failure();
   kernel->setForward(true);
+  if (int64_t sharing = attention.getSharing(); sharing > 1)
+    kernel->setSharing(sharing);
   addWorkspaces(*kernel);
   if (attention.schedule.getQueryPrologue() == "fused" &&
       !getFusedRows(attention.first))
@@ -356,11 +402,12 @@ LogicalResult ForwardKernelBuilder::build(StringRef name) {
            << ", got " << attention.getClusterCtas()
            << ": each CTA rewrites its tiles";
   Schedule schedule = getSchedule(attention.schedule);
-  int64_t rows = 16 * schedule.warps;
-  if (rows < 16 || schedule.tileM % rows != 0)
+  if (schedule.warps < 1 || schedule.getRowsPerWarp() % 16 != 0)
     return attention.first.emitOpError()
            << "expected tile_m to be a multiple of 16 rows for each of "
            << schedule.warps << " warps, got " << schedule.tileM;
+  if (attention.getSharing() > 1 && failed(checkSharing()))
+    return failure();
   if (std::string obstacle =
           KeyStorage::of(attention.first)
               .findTmaObstacle(getFamily(schedule.mma), schedule.tileN);
@@ -370,6 +417,7 @@ LogicalResult ForwardKernelBuilder::build(StringRef name) {
            << obstacle;
   if (failed(takeTiles()))
     return failure();
+  takeColumns();
   takeSequences();
   if (attention.onlyBelow)
     exitUnlessNeeded();

@@ -49,6 +49,11 @@ private:
   mlir::LogicalResult checkGrid();
   /// Sets the builder to where a tile is computed.
   mlir::LogicalResult takeTiles();
+  void takeColumns();
+  mlir::LogicalResult checkSharing();
+  int64_t getWarpColumns() {
+    return attention.getTileDv() / attention.getSharing();
+  }
   mlir::LogicalResult convertBlock(mlir::Block &block);
   mlir::LogicalResult convertLoop(mlir::scf::ForOp loop);
   mlir::LogicalResult convertStep(OnlineAttentionOp step);
@@ -70,8 +75,9 @@ private:
   void setState(mlir::ValueRange results, mlir::ValueRange fragments);
 
   QueryTile query;
-  /// Of this CTA's slice of V and O; null without dv-split.
-  mlir::Value firstColumn;
+  /// Of this CTA's slice of V and O, null without dv-split; of this warp's
+  /// columns of that, null where it has all columns of O.
+  mlir::Value firstColumn, warpColumn;
   mlir::Value split; ///< of the keys; null if there is one
 };
 

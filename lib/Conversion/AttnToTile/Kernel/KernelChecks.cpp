@@ -101,8 +101,8 @@ LogicalResult attn::checkSupported(TiledAttention &attention, bool allowTf32) {
     if (size % chunk != 0)
       return op.emitOpError() << "expected " << name << " to be a multiple of "
                               << chunk << ", got " << size;
-  int64_t rowsPerWarp =
-      attention.schedule.getTileM() / attention.schedule.getWarps();
+  int64_t rowsPerWarp = attention.schedule.getTileM() * attention.getSharing() /
+                        attention.schedule.getWarps();
   if (isFloat8(weights) && attention.schedule.getTileN() % 32 != 0)
     return op.emitOpError()
            << "expected tile_n to be a multiple of 32 with inputs of "

@@ -104,6 +104,10 @@ int64_t TiledAttention::getTileDv() const {
   return columns > 0 ? columns : getPaddedValueDim();
 }
 
+int64_t TiledAttention::getSharing() const {
+  return schedule ? getSchedule(schedule).getSharing() : 1;
+}
+
 tile::GlobalType attn::getGlobalType(const KernelOperand &operand) {
   return tile::GlobalType::get(operand.type.getContext(),
                                operand.type.getShape(),

@@ -117,6 +117,8 @@ struct TiledAttention {
   /// Columns of V and O that a CTA takes at once: all, or a slice of the
   /// schedule.
   int64_t getTileDv() const;
+  /// Warps that have the same rows, and each as many of those columns.
+  int64_t getSharing() const;
   /// Query heads of a tile: 1, or with pack_gqa those of a group.
   int64_t getTileHeads() const;
   /// Query positions of a tile.

@@ -159,7 +159,7 @@ FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
   Location loc = attention.getLoc();
   auto kernel = tile::KernelOp::create(
       builder, loc, name, warps ? warps : attention.schedule.getWarps(),
-      /*producer_warps=*/IntegerAttr(),
+      /*sharing=*/IntegerAttr(), /*producer_warps=*/IntegerAttr(),
       /*cluster_ctas=*/IntegerAttr(),
       /*shared_bytes=*/IntegerAttr(), attention.schedule, /*forward=*/false,
       /*mapped=*/DenseI64ArrayAttr(), /*mapped_heads=*/DenseI64ArrayAttr());

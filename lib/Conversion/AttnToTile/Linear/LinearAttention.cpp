@@ -30,7 +30,8 @@ Value LinearKernels::beginKernel(OpBuilder &builder, StringRef name,
   LinearAttentionOp source = op;
   Location loc = source.getLoc();
   auto kernel = tile::KernelOp::create(
-      builder, loc, name, warps, /*producer_warps=*/IntegerAttr(),
+      builder, loc, name, warps, /*sharing=*/IntegerAttr(),
+      /*producer_warps=*/IntegerAttr(),
       /*cluster_ctas=*/IntegerAttr(), /*shared_bytes=*/IntegerAttr(),
       source.getScheduleAttr(), /*forward=*/false,
       /*mapped=*/DenseI64ArrayAttr(), /*mapped_heads=*/DenseI64ArrayAttr());

@@ -50,6 +50,10 @@ LogicalResult KernelOp::verify() {
       producers > 32 - consumers)
     return emitOpError() << "expected 1 to 32 warps, got " << consumers
                          << " and " << producers << " that load";
+  int64_t shared = getSharing().value_or(1);
+  if (shared < 1 || consumers % shared != 0)
+    return emitOpError() << "expected sharing to divide " << consumers
+                         << " warps, got " << shared;
   if (!isa<ReturnOp>(getBody().front().back()))
     return emitOpError() << "expected the body to end in attn_tile.return";
   return verifyMapped(*this);
@@ -62,7 +66,7 @@ static LogicalResult verifyDealt(KernelOp kernel, Value value) {
   auto type = dyn_cast<FragmentType>(value.getType());
   if (!type)
     return success();
-  int64_t warps = kernel.getWarps();
+  int64_t warps = kernel.getRowWarps();
   bool hasRows = type.getLayout() != FragmentLayout::Column;
   if (hasRows && type.getShape().front() % (16 * warps) != 0)
     return emitError(value.getLoc())
@@ -370,10 +374,21 @@ LogicalResult ClearRowsOp::verify() {
   return success();
 }
 
+/// A warp changes its rows where they are.
+static LogicalResult verifyOwnRows(Operation *op) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  if (kernel && kernel.getRowWarps() != static_cast<int64_t>(kernel.getWarps()))
+    return op->emitOpError() << "expected warps with rows of their own, got "
+                             << *kernel.getSharing() << " that share them";
+  return success();
+}
+
 LogicalResult ChangeRowsOp::verify() {
   SharedType tile = getTile().getType();
   auto kernel = (*this)->getParentOfType<KernelOp>();
   int64_t atOnce = getBody().getNumArguments();
+  if (failed(verifyOwnRows(*this)))
+    return failure();
   if (tile.isRing() || tile.getElementBytes() < 2)
     return emitOpError() << "expected a tile of elements of 16 bits or more, "
                             "got "
@@ -391,6 +406,8 @@ LogicalResult ChangeRowsOp::verify() {
 
 LogicalResult NarrowRowsOp::verify() {
   SharedType tile = getTile().getType();
+  if (failed(verifyOwnRows(*this)))
+    return failure();
   if (tile.isRing() || !tile.getElementType().isBF16())
     return emitOpError() << "expected a tile of bf16, got " << tile;
   auto narrow =

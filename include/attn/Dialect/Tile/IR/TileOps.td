@@ -26,7 +26,8 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
   let summary = "what one CTA does";
   let description = [{
     The entry point. `warps` is the number of warps that compute, among which
-    fragments are dealt out; `producer_warps` more only load, if
+    fragments are dealt out; with `sharing` the warps whose numbers differ by
+    multiples of `warps / sharing` have the same rows; `producer_warps` more only load, if
     `--attn-tile-specialize-warps` has run; `cluster_ctas` neighbours in x form a
     cluster. `shared_bytes` is set by
     `--attn-tile-allocate-shared-memory`. `schedule` is what was chosen for the
@@ -46,6 +47,7 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$warps,
+                       OptionalAttr<I64Attr>:$sharing,
                        OptionalAttr<I64Attr>:$producer_warps,
                        OptionalAttr<I64Attr>:$cluster_ctas,
                        OptionalAttr<I64Attr>:$shared_bytes,
@@ -58,6 +60,8 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
+    /// Warps among which the rows of a fragment are dealt out.
+    int64_t getRowWarps() { return getWarps() / getSharing().value_or(1); }
     int64_t getThreads() {
       return 32 * (getWarps() + getProducerWarps().value_or(0));
     }
