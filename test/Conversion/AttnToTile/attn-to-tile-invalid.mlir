@@ -55,7 +55,7 @@ func.func @spill(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
 // -----
 
 func.func @schedule(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
-  // expected-error @below {{expected tile_m to be a multiple of 16 * warps and tile_n of 16}}
+  // expected-error @below {{expected tile_dv to be a multiple of 128 with 2 warps that share rows, got #attn.schedule<}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 32, tile_n = 64, warps = 4, stages = 2>}
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
@@ -151,7 +151,7 @@ func.func @persistent(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
 // -----
 
 func.func @rows(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
-  // expected-error @below {{expected tile_m to be a multiple of 16 rows for each of 4 warps, got 3}}
+  // expected-error @below {{expected tile_m to be a multiple of 16 * warps and tile_n of 16, got #attn.schedule<tile_m = 3}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<tile_m = 3, tile_n = 64, warps = 4, stages = 2>}
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
@@ -280,4 +280,22 @@ func.func @size(%q: tensor<1x1x64x64xf16>, %x: tensor<?x?xf16>) -> tensor<1x1x64
   } {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2>}
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @shared_wgmma(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
+  // expected-error @below {{expected mma = "mma_sync" with 2 warps that share rows, got #attn.schedule<mma = "wgmma"}}
+  %o = attn.attention %q, %q, %q {schedule = #attn.schedule<mma = "wgmma", tile_m = 64, tile_n = 64, warps = 8, stages = 2>}
+      : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
+  return %o : tensor<1x1x64x64xf16>
+}
+
+// -----
+
+func.func @shared_narrow(%q: tensor<1x1x16x64xbf16>, %k: tensor<1x1x64x64xf8E4M3FN>, %v: tensor<1x1x64x256xf8E4M3FN>) -> tensor<1x1x16x256xbf16> {
+  // expected-error @below {{expected a query that is multiplied as it is with 2 warps that share rows, got #attn.schedule<}}
+  %o = attn.attention %q, %k, %v {schedule = #attn.schedule<mma = "mma_sync", tile_m = 16, tile_n = 64, warps = 2, stages = 2>}
+      : tensor<1x1x16x64xbf16>, tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x256xf8E4M3FN> -> tensor<1x1x16x256xbf16>
+  return %o : tensor<1x1x16x256xbf16>
 }

@@ -288,12 +288,33 @@ TEST_F(Constraints, backwardIsNotScheduled) {
 }
 
 TEST_F(Constraints, warpsOwnWholeFragments) {
-  set("warps=8");
+  set("warps=6");
   EXPECT_EQ(getMessages(),
-            "warps: expected tile_m a multiple of 16 * warps = 128, got 64\n");
+            "warps: expected tile_m a multiple of 16 * warps = 96, got 64\n");
   set("warps=4 producer_warps=4");
   EXPECT_EQ(getMessages(),
             "kind: expected producer_warps=0 with mma=mma_sync, got 4\n");
+}
+
+TEST_F(Constraints, warpsShareRows) {
+  set("warps=8");
+  EXPECT_EQ(getMessages(), "");
+  set("warps=8 tile_m=16");
+  EXPECT_EQ(getMessages(),
+            "sharing: expected tile_dv a multiple of 512 with 8 warps for each "
+            "16 rows of tile_m, got 128\n");
+  problem.valueDim = 1536;
+  set("warps=5 tile_m=32 tile_dv=1536");
+  EXPECT_EQ(getMessages().substr(0, 89),
+            "sharing: expected warps a multiple of tile_m / 16 with 2 warps "
+            "for each 16 rows of tile_m");
+  problem.valueDim = 256;
+  set("warps=2 tile_m=16 tile_dv=256");
+  EXPECT_EQ(getMessages(), "");
+  problem.cacheType = ElementType::F8E4M3FN;
+  EXPECT_EQ(getMessages(),
+            "sharing: expected a query whose rows no warp changes with 2 warps "
+            "for each 16 rows of tile_m, got 2\n");
 }
 
 TEST_F(Constraints, warpgroupsOf64Rows) {

@@ -14,6 +14,13 @@ attn_tile.kernel @least() warps(-9223372036854775808) {
 
 // -----
 
+// expected-error @below {{expected sharing to divide 4 warps, got 3}}
+attn_tile.kernel @sharing() warps(4) attributes {sharing = 3 : i64} {
+  attn_tile.return
+}
+
+// -----
+
 // expected-error @below {{expected the body to end in attn_tile.return}}
 attn_tile.kernel @terminator() warps(4) {
   %c = arith.constant 0 : index
