@@ -69,6 +69,26 @@ struct StoreElementLowering : TileOpLowering<StoreElementOp> {
   }
 };
 
+/// Where several warps have the same rows, goes on where the first of them are.
+void enterFirst(OpBuilder &builder, Location loc, RowWarps warps) {
+  if (!warps.areShared)
+    return;
+  IndexBuilder index(builder, loc);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                        index.warp(), index.i32(warps.count));
+  auto guarded = scf::IfOp::create(builder, loc, isFirst);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+}
+
+/// Waits for all lanes that have the same rows.
+void meet(OpBuilder &builder, Location loc, RowWarps warps) {
+  IndexBuilder index(builder, loc);
+  if (warps.areShared)
+    NVVM::Barrier0Op::create(builder, loc);
+  else
+    NVVM::SyncWarpOp::create(builder, loc, index.i32(-1));
+}
+
 struct ChangeRowsLowering : TileOpLowering<ChangeRowsOp> {
   using TileOpLowering::TileOpLowering;
 
@@ -87,10 +107,11 @@ struct ChangeRowsLowering : TileOpLowering<ChangeRowsOp> {
     Value first =
         arith::MulIOp::create(rewriter, loc, warp, constant(rowsPerWarp));
     Value lower = constant(0), upper = constant(rowsPerWarp);
-    auto loop =
-        scf::ForOp::create(rewriter, loc, lower, upper, constant(atOnce));
     {
       OpBuilder::InsertionGuard guard(rewriter);
+      enterFirst(rewriter, loc, getRowWarps());
+      auto loop =
+          scf::ForOp::create(rewriter, loc, lower, upper, constant(atOnce));
       rewriter.setInsertionPointToStart(loop.getBody());
       Value next =
           arith::AddIOp::create(rewriter, loc, first, loop.getInductionVar());
@@ -104,7 +125,7 @@ struct ChangeRowsLowering : TileOpLowering<ChangeRowsOp> {
       fenceSharedWrites(rewriter, loc);
       syncWarpgroup(rewriter, loc, adaptor.getWarpgroup().front());
     } else {
-      NVVM::SyncWarpOp::create(rewriter, loc, index.i32(-1));
+      meet(rewriter, loc, getRowWarps());
     }
     rewriter.eraseOp(op);
     return success();
@@ -120,8 +141,8 @@ public:
       : builder(builder), loc(loc), index(builder, loc), type(type), base(base),
         row(row) {}
 
-  /// Makes the row f16 and returns its factor.
-  Value narrow() {
+  /// Finds the power of two of the row, and returns the inverse.
+  Value findFactor() {
     // 2^(14 - e), where the largest magnitude is at least 2^e, from 2^-113 on:
     // that of a row with an infinity.
     constexpr int64_t kBias = 127, kMost = 126;
@@ -131,9 +152,29 @@ public:
     Value power =
         arith::SubIOp::create(builder, loc, index.i32(14 + kBias), exponent);
     power = arith::MinSIOp::create(builder, loc, power, index.i32(kMost));
-    scaleBy(toPower(index.add(power, kBias)));
+    scale = toPower(index.add(power, kBias));
     return toPower(
         arith::SubIOp::create(builder, loc, index.i32(kBias), power));
+  }
+
+  /// Makes the row f16, times the power.
+  void narrow() {
+    scf::ForOp loop = createLoop(ValueRange());
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    PtxBlock block(builder, loc, builder.getI32Type(), /*numResults=*/0);
+    SmallVector<std::string> pairs = load(block, loop.getInductionVar());
+    SmallVector<std::string> two = block.declare("%number", 2);
+    std::string by = block.use(scale).front();
+    for (const std::string &pair : pairs) {
+      block.add("shl.b32", {two[0], pair, "16"});
+      block.add("and.b32", {two[1], pair, "0xFFFF0000"});
+      for (const std::string &number : two)
+        block.add("mul.rn.f32", {number, number, by});
+      block.add("cvt.rn.f16x2.f32", {pair, two[1], two[0]});
+    }
+    block.add("st.shared.v4.b32 [" + address + "], " + PtxBlock::list(pairs));
+    block.create();
   }
 
 private:
@@ -186,25 +227,6 @@ private:
     return all;
   }
 
-  void scaleBy(Value factor) {
-    scf::ForOp loop = createLoop(ValueRange());
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    PtxBlock block(builder, loc, builder.getI32Type(), /*numResults=*/0);
-    SmallVector<std::string> pairs = load(block, loop.getInductionVar());
-    SmallVector<std::string> two = block.declare("%number", 2);
-    std::string by = block.use(factor).front();
-    for (const std::string &pair : pairs) {
-      block.add("shl.b32", {two[0], pair, "16"});
-      block.add("and.b32", {two[1], pair, "0xFFFF0000"});
-      for (const std::string &number : two)
-        block.add("mul.rn.f32", {number, number, by});
-      block.add("cvt.rn.f16x2.f32", {pair, two[1], two[0]});
-    }
-    block.add("st.shared.v4.b32 [" + address + "], " + PtxBlock::list(pairs));
-    block.create();
-  }
-
   /// The registers with the eight elements of a chunk.
   SmallVector<std::string> load(PtxBlock &block, Value chunk) {
     SmallVector<std::string> pairs = block.declare("%pair", 4);
@@ -220,6 +242,7 @@ private:
   IndexBuilder index;
   SharedType type;
   Value base, row;
+  Value scale;         ///< the power of two
   std::string address; ///< of the chunk at hand
 };
 
@@ -234,15 +257,25 @@ struct NarrowRowsLowering : TileOpLowering<NarrowRowsOp> {
     SharedType type = op.getTile().getType();
     int64_t rows = type.getRows() / getWarps();
     Value base = adaptor.getTile().front();
-    Value first = index.add(index.mul(index.warp(), rows),
+    Value first = index.add(index.warpRow(type.getRows(), getRowWarps()),
                             index.shiftRight(index.lane(), 2));
     // A lane has every eighth row of a fragment.
+    SmallVector<NarrowedRow> narrowed;
     SmallVector<Value> factors;
-    for (int64_t row = 0; row < rows; row += 8)
-      factors.push_back(
-          NarrowedRow(rewriter, loc, type, base, index.add(first, row))
-              .narrow());
-    NVVM::SyncWarpOp::create(rewriter, loc, index.i32(-1));
+    for (int64_t row = 0; row < rows; row += 8) {
+      narrowed.emplace_back(rewriter, loc, type, base, index.add(first, row));
+      factors.push_back(narrowed.back().findFactor());
+    }
+    // The others have to have read the rows.
+    if (getRowWarps().areShared)
+      meet(rewriter, loc, getRowWarps());
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      enterFirst(rewriter, loc, getRowWarps());
+      for (NarrowedRow &row : narrowed)
+        row.narrow();
+    }
+    meet(rewriter, loc, getRowWarps());
     rewriter.replaceOpWithMultiple(op, {ValueRange(base), factors});
     return success();
   }

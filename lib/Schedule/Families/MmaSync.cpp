@@ -66,8 +66,7 @@ void MmaSync::checkMapping(const AttentionProblem &problem,
     checkSharing(problem, schedule, violations);
 }
 
-/// Warps that share rows have whole panels of the tile of V each, and read the
-/// query as it is.
+/// Warps that share rows have whole panels of the tile of V each.
 void MmaSync::checkSharing(const AttentionProblem &problem,
                            const Schedule &schedule,
                            std::vector<Violation> &violations) const {
@@ -87,12 +86,6 @@ void MmaSync::checkSharing(const AttentionProblem &problem,
     reject("tile_dv a multiple of " + std::to_string(columns), schedule.tileDv);
   if (schedule.kind == ScheduleKind::SmallCache)
     reject("kind=large_cache or split_kv", schedule.tileM);
-  bool narrowsQuery =
-      problem.cacheType && problem.elementType == ElementType::BF16;
-  bool changesRows =
-      narrowsQuery || schedule.queryPrologue == QueryPrologue::Fused;
-  if (changesRows)
-    reject("a query whose rows no warp changes", schedule.warps);
 }
 
 /// mma.sync: a warp holds rows x columns of an f32 accumulator in rows *

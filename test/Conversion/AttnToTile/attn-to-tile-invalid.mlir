@@ -290,12 +290,3 @@ func.func @shared_wgmma(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>
 }
-
-// -----
-
-func.func @shared_narrow(%q: tensor<1x1x16x64xbf16>, %k: tensor<1x1x64x64xf8E4M3FN>, %v: tensor<1x1x64x256xf8E4M3FN>) -> tensor<1x1x16x256xbf16> {
-  // expected-error @below {{expected a query that is multiplied as it is with 2 warps that share rows, got #attn.schedule<}}
-  %o = attn.attention %q, %k, %v {schedule = #attn.schedule<mma = "mma_sync", tile_m = 16, tile_n = 64, warps = 2, stages = 2>}
-      : tensor<1x1x16x64xbf16>, tensor<1x1x64x64xf8E4M3FN>, tensor<1x1x64x256xf8E4M3FN> -> tensor<1x1x16x256xbf16>
-  return %o : tensor<1x1x16x256xbf16>
-}

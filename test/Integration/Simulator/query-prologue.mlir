@@ -18,6 +18,9 @@
 // RUN: attn-run %t.splits.mlir --function halves --shape 'M=33,N=250' --random 12 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: sed 's/"fused"/"fused", query_in_registers = true, warps = 2, tile_m = 32/' %s > %t.registers.mlir
 // RUN: attn-run %t.registers.mlir --function twice --random 13 --device=sim:sm_80 --verify | FileCheck %s
+// Two warps have the same rows, which one of them changes.
+// RUN: sed 's/"fused"/"fused", mma = "mma_sync", warps = 4, tile_m = 32, tile_dv = 128/' %s > %t.shared.mlir
+// RUN: attn-run %t.shared.mlir --function normed --shape 'M=70,N=133' --random 15 --device=sim:sm_80 --verify | FileCheck %s
 // RUN: sed 's/"fused"/"fused", persistent_ctas = 1, tile_m = 64/' %s > %t.persistent.mlir
 // RUN: attn-run %t.persistent.mlir --function axial --random 14 --device=sim:sm_90a --verify | FileCheck %s
 // CHECK: verify: PASS

@@ -8,7 +8,11 @@
 // RUN: attn-run %s --function=latent --device=sim:sm_90a --random=6 --shape B=1,N=129 --verify | FileCheck %s
 // RUN: attn-run %s --function=bytes --device=sim:sm_90a --random=7 --shape B=2,N=100 --verify | FileCheck %s
 // RUN: attn-run %s --function=planned --device=sim:sm_80 --random=8 --shape B=3,N=300 --verify | FileCheck %s
+// RUN: attn-run %s --function=latent_bytes --device=sim:sm_90a --random=9 --shape B=2,N=90 --report=%t.json --verify | FileCheck %s
+// RUN: attn-run %s --function=latent_bytes --device=sim:sm_80 --random=10 --shape B=1,N=40 --verify | FileCheck %s
 // CHECK: verify: PASS
+// RUN: FileCheck %s --check-prefix=READ --implicit-check-not='"value"' --input-file=%t.json
+// READ: "name": "key",
 
 func.func @wide(%q: tensor<?x2x?x512xf16>, %k: tensor<?x1x?x512xf16>, %v: tensor<?x1x?x512xf16>) -> (tensor<?x2x?x512xf16>, tensor<?x2x?xf32>) {
   %o, %lse = attn.attention %q, %k, %v mask_mod causal(bottom_right) {schedule = #attn.schedule<mma = "mma_sync", tile_m = 32, tile_n = 16, tile_dv = 512, warps = 4, stages = 1>}
@@ -63,5 +67,17 @@ func.func @planned(%q: tensor<?x16x1x576xbf16>, %c: tensor<?x1x?x576xbf16>, %n: 
   %v = tensor.extract_slice %c[0, 0, 0, 0] [%b, 1, %rows, 512] [1, 1, 1, 1] : tensor<?x1x?x576xbf16> to tensor<?x1x?x512xbf16>
   %o = attn.attention %q, %c, %v lengths(key %n : tensor<?xi32>) {schedule = #attn.schedule<kind = "split_kv", mma = "mma_sync", balance = "plan", split_keys = 64, invariance = "prefix", tile_dv = 512>}
       : tensor<?x16x1x576xbf16>, tensor<?x1x?x576xbf16>, tensor<?x1x?x512xbf16> -> tensor<?x16x1x512xbf16>
+  return %o : tensor<?x16x1x512xbf16>
+}
+
+// A query of bf16 is narrowed by one of the warps.
+func.func @latent_bytes(%q: tensor<?x16x1x576xbf16>, %c: tensor<?x1x?x576xf8E4M3FN>, %n: tensor<?xi32>, %d: tensor<1xf32>) -> tensor<?x16x1x512xbf16> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %b = tensor.dim %c, %c0 : tensor<?x1x?x576xf8E4M3FN>
+  %rows = tensor.dim %c, %c2 : tensor<?x1x?x576xf8E4M3FN>
+  %v = tensor.extract_slice %c[0, 0, 0, 0] [%b, 1, %rows, 512] [1, 1, 1, 1] : tensor<?x1x?x576xf8E4M3FN> to tensor<?x1x?x512xf8E4M3FN>
+  %o = attn.attention %q, %c, %v descale(%d, %d : tensor<1xf32>, tensor<1xf32>) lengths(key %n : tensor<?xi32>) {schedule = #attn.schedule<kind = "split_kv", tile_dv = 512>}
+      : tensor<?x16x1x576xbf16>, tensor<?x1x?x576xf8E4M3FN>, tensor<?x1x?x512xf8E4M3FN> -> tensor<?x16x1x512xbf16>
   return %o : tensor<?x16x1x512xbf16>
 }

@@ -311,10 +311,6 @@ TEST_F(Constraints, warpsShareRows) {
   problem.valueDim = 256;
   set("warps=2 tile_m=16 tile_dv=256");
   EXPECT_EQ(getMessages(), "");
-  problem.cacheType = ElementType::F8E4M3FN;
-  EXPECT_EQ(getMessages(),
-            "sharing: expected a query whose rows no warp changes with 2 warps "
-            "for each 16 rows of tile_m, got 2\n");
 }
 
 TEST_F(Constraints, warpgroupsOf64Rows) {

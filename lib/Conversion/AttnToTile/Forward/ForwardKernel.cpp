@@ -339,7 +339,7 @@ void ForwardKernelBuilder::addWorkspaces(tile::KernelOp kernel) {
 }
 
 /// Warps that share rows are those of mma.sync, whose slices of V are whole
-/// panels of its tile; no warp changes rows of the query that others read.
+/// panels of its tile.
 LogicalResult ForwardKernelBuilder::checkSharing() {
   OnlineAttentionOp step = attention.first;
   constexpr int64_t kPanelBytes = 128;
@@ -356,8 +356,6 @@ LogicalResult ForwardKernelBuilder::checkSharing() {
   if (attention.getTileDv() % (columns * attention.getSharing()) != 0)
     return reject("tile_dv to be a multiple of " +
                   Twine(columns * attention.getSharing()));
-  if (getFusedRows(step) || narrowsQuery(step))
-    return reject("a query that is multiplied as it is");
   return success();
 }
 

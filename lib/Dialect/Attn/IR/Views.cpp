@@ -75,11 +75,14 @@ bool attn::isValueInKey(Value key, Value value) {
 }
 
 bool attn::haveLatentRows(ShapedType key, ShapedType value) {
-  constexpr int64_t widest = 256, panel = 64;
+  constexpr int64_t widest = 256;
   int64_t headDim = key.getShape().back(), valueDim = value.getShape().back();
+  int64_t bits = key.getElementTypeBitWidth();
+  // Of 128 bytes, or 64 where those of 128 are not the whole row.
+  int64_t panel = (headDim * bits % 1024 == 0 ? 1024 : 512) / bits;
   return headDim > widest && headDim % panel == 0 && valueDim % panel == 0 &&
          llvm::alignTo(valueDim, widest) <= static_cast<uint64_t>(headDim) &&
-         key.getElementTypeBitWidth() == 16;
+         bits <= 16;
 }
 
 Value attn::getStorage(Value pool) {

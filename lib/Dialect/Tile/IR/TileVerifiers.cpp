@@ -374,21 +374,10 @@ LogicalResult ClearRowsOp::verify() {
   return success();
 }
 
-/// A warp changes its rows where they are.
-static LogicalResult verifyOwnRows(Operation *op) {
-  auto kernel = op->getParentOfType<KernelOp>();
-  if (kernel && kernel.getRowWarps() != static_cast<int64_t>(kernel.getWarps()))
-    return op->emitOpError() << "expected warps with rows of their own, got "
-                             << *kernel.getSharing() << " that share them";
-  return success();
-}
-
 LogicalResult ChangeRowsOp::verify() {
   SharedType tile = getTile().getType();
   auto kernel = (*this)->getParentOfType<KernelOp>();
   int64_t atOnce = getBody().getNumArguments();
-  if (failed(verifyOwnRows(*this)))
-    return failure();
   if (tile.isRing() || tile.getElementBytes() < 2)
     return emitOpError() << "expected a tile of elements of 16 bits or more, "
                             "got "
@@ -397,8 +386,8 @@ LogicalResult ChangeRowsOp::verify() {
       atOnce == 0)
     return emitOpError() << "expected arguments of type index, got "
                          << getBody().getArgumentTypes();
-  if (kernel && tile.getRows() % (atOnce * kernel.getWarps()) != 0)
-    return emitOpError() << "expected rows for each of " << kernel.getWarps()
+  if (kernel && tile.getRows() % (atOnce * kernel.getRowWarps()) != 0)
+    return emitOpError() << "expected rows for each of " << kernel.getRowWarps()
                          << " warps, " << atOnce << " at once, got "
                          << tile.getRows();
   return success();
@@ -406,8 +395,6 @@ LogicalResult ChangeRowsOp::verify() {
 
 LogicalResult NarrowRowsOp::verify() {
   SharedType tile = getTile().getType();
-  if (failed(verifyOwnRows(*this)))
-    return failure();
   if (tile.isRing() || !tile.getElementType().isBF16())
     return emitOpError() << "expected a tile of bf16, got " << tile;
   auto narrow =

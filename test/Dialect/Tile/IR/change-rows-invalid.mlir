@@ -30,23 +30,3 @@ attn_tile.kernel @rows() warps(4) {
   }
   attn_tile.return
 }
-
-// -----
-
-attn_tile.kernel @shared() warps(4) attributes {sharing = 2 : i64} {
-  %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
-  // expected-error @+1 {{expected warps with rows of their own, got 2 that share them}}
-  attn_tile.change_rows %t : !attn_tile.shared<64x64xf16, swizzle = 128> {
-  ^bb0(%row: index):
-  }
-  attn_tile.return
-}
-
-// -----
-
-attn_tile.kernel @shared_narrow() warps(2) attributes {sharing = 2 : i64} {
-  %t = attn_tile.alloc : !attn_tile.shared<16x64xbf16, swizzle = 128>
-  // expected-error @+1 {{expected warps with rows of their own, got 2 that share them}}
-  %n, %f = attn_tile.narrow_rows %t : !attn_tile.shared<16x64xbf16, swizzle = 128> to !attn_tile.shared<16x64xf16, swizzle = 128>, !attn_tile.fragment<16xf32, row>
-  attn_tile.return
-}

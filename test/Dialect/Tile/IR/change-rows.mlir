@@ -34,15 +34,38 @@ attn_tile.kernel @change(%q: !attn_tile.global<1x1x64x128xf16>) warps(4) {
 // CHECK: %[[N:.*]], %{{.*}} = attn_tile.narrow_rows %{{.*}} : <64x128xbf16, swizzle = 128> to <64x128xf16, swizzle = 128>, <64xf32, row>
 // CHECK: attn_tile.load_operand %[[N]] byte_order :
 // NVVM-LABEL: llvm.func @narrow
-// NVVM-COUNT-2: nvvm.shfl.sync bfly
-// NVVM: cvt.rn.f16x2.f32
-// NVVM-COUNT-2: nvvm.shfl.sync bfly
-// NVVM: cvt.rn.f16x2.f32
+// NVVM-COUNT-4: nvvm.shfl.sync bfly
 // NVVM-NOT: nvvm.shfl.sync
+// NVVM: cvt.rn.f16x2.f32
+// NVVM: cvt.rn.f16x2.f32
+// NVVM-NOT: nvvm.barrier
 // NVVM: nvvm.bar.warp.sync
 attn_tile.kernel @narrow(%q: !attn_tile.global<1x1x64x128xbf16>) warps(4) {
   %tile = attn_tile.alloc : !attn_tile.shared<64x128xbf16, swizzle = 128>
   %narrow, %factor = attn_tile.narrow_rows %tile : !attn_tile.shared<64x128xbf16, swizzle = 128> to !attn_tile.shared<64x128xf16, swizzle = 128>, !attn_tile.fragment<64xf32, row>
   %a = attn_tile.load_operand %narrow byte_order : !attn_tile.shared<64x128xf16, swizzle = 128> -> !attn_tile.fragment<64x128xf16, operand_a>
+  attn_tile.return
+}
+
+// Of two warps with the same rows the first writes them, after the other has read them and before it reads them again.
+// NVVM-LABEL: llvm.func @shared
+// NVVM-COUNT-4: nvvm.shfl.sync bfly
+// NVVM: nvvm.barrier0
+// NVVM: scf.if
+// NVVM: cvt.rn.f16x2.f32
+// NVVM: nvvm.barrier0
+// NVVM: scf.if
+// NVVM: scf.for
+// NVVM: llvm.store
+// NVVM: nvvm.barrier0
+attn_tile.kernel @shared(%q: !attn_tile.global<1x1x16x128xbf16>) warps(2) attributes {sharing = 2 : i64} {
+  %c0 = arith.constant 0 : index
+  %tile = attn_tile.alloc : !attn_tile.shared<16x128xbf16, swizzle = 128>
+  %narrow, %factor = attn_tile.narrow_rows %tile : !attn_tile.shared<16x128xbf16, swizzle = 128> to !attn_tile.shared<16x128xf16, swizzle = 128>, !attn_tile.fragment<16xf32, row>
+  attn_tile.change_rows %narrow : !attn_tile.shared<16x128xf16, swizzle = 128> {
+  ^bb0(%row: index):
+    %x = attn_tile.load_element %narrow[%row, %c0] : !attn_tile.shared<16x128xf16, swizzle = 128>
+    attn_tile.store_element %x, %narrow[%row, %c0] : !attn_tile.shared<16x128xf16, swizzle = 128>
+  }
   attn_tile.return
 }

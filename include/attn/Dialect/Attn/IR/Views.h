@@ -53,8 +53,8 @@ bool readsByRow(OpTy op) {
 }
 
 /// True if rows of these types are wider than those of kernels with a schedule
-/// of their own for keys and values, and whole panels of a tile (128 bytes),
-/// and slices of the values of so many columns end within the keys.
+/// of their own for keys and values, and whole panels of a tile, of 16 bits or
+/// fewer, and slices of the values of so many columns end within the keys.
 bool haveLatentRows(mlir::ShapedType key, mlir::ShapedType value);
 
 /// True if `op`, of keys that `key` is and values that `value` is, reads values

@@ -21,7 +21,8 @@ def ChangeRowsOp : AttnTile_Op<"change_rows", [
     Each of the warps that compute takes the rows that it has of a fragment
     (attn_tile.fragment), as many at once as the region has arguments: their
     numbers in the tile. All lanes are there for each, and a row is a warp's
-    alone. Behind this op a warp has its own rows; with a `warpgroup`, which
+    alone: of warps that share rows, the first one's. Behind this op a warp has
+    its own rows; with a `warpgroup`, which
     `--attn-tile-specialize-warps` adds, products of that warpgroup have those of
     all of its warps (PTX ISA, "fence.proxy").
 
