@@ -170,7 +170,10 @@ void Checker::checkSizes() {
   requireMultiple("tile_m", schedule.tileM, unit);
   requireMultiple("tile_n", schedule.tileN, unit);
   requireMultiple("tile_d", schedule.tileD, unit);
-  requireMultiple("tile_dv", schedule.tileDv, unit);
+  // A row of a tile has 32 bytes or more.
+  int64_t leastColumns =
+      isCpu ? unit : 32 / getSizeBytes(problem.getValueType());
+  requireMultiple("tile_dv", schedule.tileDv, std::max(unit, leastColumns));
   // Larger tiles fit no memory; the limit keeps byte counts from overflowing.
   constexpr int64_t largest = 1 << 20;
   for (auto [name, size] : {std::pair("tile_m", schedule.tileM),
@@ -213,10 +216,12 @@ void Checker::checkHeadDims() {
   requireRange("tile_dv", schedule.tileDv, 16, valueDim);
   if (!problem.sharedKV || target.kind == TargetKind::Cpu)
     return;
-  // Values are panels, of 128 bytes, of the tile of the keys.
+  // Values are panels of the tile of the keys, of 128 bytes, or 64 where those
+  // of 128 are not the whole row.
   if (!getFamily(schedule.mma).hasRoles()) {
-    requireMultiple("tile_dv", schedule.tileDv,
-                    128 / getSizeBytes(problem.elementType));
+    int64_t bytes = getSizeBytes(problem.getKeyType());
+    int64_t panel = columns * bytes % 128 == 0 ? 128 : 64;
+    requireMultiple("tile_dv", schedule.tileDv, panel / bytes);
     if (schedule.tileDv > 0 && alignUp(valueDim, schedule.tileDv) > columns)
       reject("kind", "expected slices of tile_dv columns to end within the " +
                          std::to_string(columns) +

@@ -385,7 +385,7 @@ def run_case(seed, case, devices, gradients=False):
     with tempfile.TemporaryDirectory() as folder:
         path, arguments = write_case(random.Random(f"{seed}/{case}"), folder, gradients)
         text = path.read_text()
-        if "split_kv" in text or "query_prologue" in text:  # of GPUs only
+        if "split_kv" in text or "query_prologue" in text or "mma_sync" in text:  # of GPUs only
             devices = [device for device in devices if device != "cpu"]
         if "attn.merge" in text:  # not of GPUs
             devices = [device for device in devices if device == "cpu"]

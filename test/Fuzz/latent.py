@@ -16,8 +16,9 @@ def write_latent(rng, folder):
     size = lambda name: str(sizes[name]) if is_static else "?"  # noqa: E731
     heads, rows = str(sizes["H"]), str(sizes["M"])
     store = (size("P"), "1", str(page)) if is_paged else (size("B"), "1", size("N"))
-    make = lambda *dims: f"tensor<{'x'.join(map(str, dims))}x{dtype}>"  # noqa: E731
-    query, cache, columns = make(size("B"), heads, rows, dim), make(*store, dim), make(*store, value_dim)
+    stored = rng.choice([dtype, dtype, "f8E4M3FN", "f8E5M2", "i8"]) if dim % 16 == value_dim % 16 == 0 else dtype
+    make = lambda *dims, dtype=dtype: f"tensor<{'x'.join(map(str, dims))}x{dtype}>"  # noqa: E731
+    query, cache, columns = make(size("B"), heads, rows, dim), make(*store, dim, dtype=stored), make(*store, value_dim, dtype=stored)
     arguments, shapes = [f"%q: {query}", f"%c: {cache}"], [("B", "H", "M", dim), ("P", 1, page, dim) if is_paged else ("B", 1, "N", dim)]
     text = "  %c0 = arith.constant 0 : index\n  %c2 = arith.constant 2 : index\n"
     text += f"  %d0 = tensor.dim %c, %c0 : {cache}\n  %d2 = tensor.dim %c, %c2 : {cache}\n"
@@ -30,17 +31,25 @@ def write_latent(rng, folder):
         arguments.append(f"%t: {table}")
         shapes.append(("B", "T"))
         keys = str(sizes["T"] * page) if is_static else "?"
-        key, value = (make(size("B"), 1, keys, columns) for columns in (dim, value_dim))
+        key, value = (make(size("B"), 1, keys, columns, dtype=stored) for columns in (dim, value_dim))
         text += f"  %k = attn.paged %c[%t] : {cache}[{table}] -> {key}\n  %v = attn.paged %w[%t] : {columns}[{table}] -> {value}\n"
         names = "%q, %k, %v"
     clauses = ""
+    if stored != dtype and rng.random() < 0.7:
+        scale = rng.choice(["1", f"{size('B')}x1"])
+        arguments.append(f"%d: tensor<{scale}xf32>")
+        shapes.append(("B", 1) if "x" in scale else (1,))
+        clauses += f" descale(%d, %d : tensor<{scale}xf32>, tensor<{scale}xf32>)"
     if has_length:
         kind = f"tensor<{size('B')}xi32>"
         arguments.append(f"%n: {kind}")
         shapes.append(("B",))
-        clauses = f" lengths(key %n : {kind})"
+        clauses += f" lengths(key %n : {kind})"
     clauses += rng.choice(["", " scale(0.07)"]) + rng.choice(["", " mask_mod causal(bottom_right)", " mask_mod sliding_window(7, 3)"])
     types = [make(size("B"), heads, rows, value_dim)] + [f"tensor<{size('B')}x{heads}x{rows}xf32>"] * (rng.random() < 0.5)
+    tile, warps = rng.choice([16, 32]), rng.choice([2, 4])
+    if rng.random() < 0.4 and value_dim % (max(16 * warps // tile, 1) * (64 if stored == dtype else 128)) == 0:  # warps of mma.sync that share rows
+        clauses += f" {{schedule = #attn.schedule<mma = \"mma_sync\", tile_m = {tile}, tile_dv = {value_dim}, warps = {warps}>}}"
     results, kinds = ", ".join(("%o", "%l")[: len(types)]), ", ".join(types)
     text += f"  {results} = attn.attention {names}{clauses} : {query}, {key}, {value} -> {kinds}\n  return {results} : {kinds}\n"
     path = Path(folder, "case.mlir")

@@ -296,6 +296,15 @@ TEST_F(Constraints, warpsOwnWholeFragments) {
             "kind: expected producer_warps=0 with mma=mma_sync, got 4\n");
 }
 
+TEST_F(Constraints, rowsOfATileHave32Bytes) {
+  problem.cacheType = ElementType::F8E4M3FN;
+  set("tile_dv=16");
+  EXPECT_EQ(getMessages(),
+            "multiple: expected tile_dv a positive multiple of 32, got 16\n");
+  problem.cacheType.reset();
+  EXPECT_EQ(getMessages(), "");
+}
+
 TEST_F(Constraints, warpsShareRows) {
   set("warps=8");
   EXPECT_EQ(getMessages(), "");
