@@ -388,7 +388,7 @@ std::vector<Schedule> Space::takeLargeCache() {
       schedules.front().invariance != Invariance::Prefix)
     derive("rescale_threshold", &Schedule::rescaleThreshold,
            [&](const Schedule &s) {
-             return s.warps == 1 ? getRescaleThreshold(s) : 0;
+             return s.warps == s.getSharing() ? getRescaleThreshold(s) : 0;
            });
   if (isSplit && schedules.front().invariance != Invariance::None)
     expand("split_keys", &Schedule::splitKeys,
