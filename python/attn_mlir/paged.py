@@ -74,7 +74,7 @@ def decode(
         or a chunk of a prompt.
       k_pool, v_pool: [pages, Hkv, page size, D or Dv], of query's type or 8 bits; Hkv divides Hq. Any strides with a contiguous head dim: a cache in NHD
         layout, [pages, page size, Hkv, D], is passed as its transposed view. Any page size.
-        v_pool may be the first columns of k_pool, as of a latent cache (MLA): a kernel with more than 256 of both in 16 bits reads them once.
+        v_pool may be the first columns of k_pool, as of a latent cache (MLA): a kernel with more than 256 of both in 16 or 8 bits reads them once.
       table: [B, columns], i32 or i64: key j of sequence b is row j % page size of page table[b, j // page size] (FlashAttention's
         page_table, vLLM's block_table). Entries of pages without a key are not read. Or a pair (indices [entries], indptr [B + 1]): the page is
         indices[indptr[b] + j // page size] (FlashInfer's paged_kv_indices and paged_kv_indptr); there are no more keys than these pages hold.
@@ -196,11 +196,12 @@ def check_offsets(name: str, offsets: ArrayView, rows: int, most: Optional[int])
 
 def is_latent(key: ArrayView, value: ArrayView) -> bool:
     """True if a kernel reads values, which are columns of the keys, in the tiles of these (the compiler's haveLatentRows): rows of whole
-    panels (128 bytes) of 16-bit numbers, wider than those of a kernel that has a schedule for both, with slices of 256 of the values in them."""
-    dims = (key.shape[3], value.shape[3])
+    panels (128 bytes, or 64) of 16 or 8 bits, wider than those of a kernel that has a schedule for both, with slices of 256 of the values in them."""
+    dims, width = (key.shape[3], value.shape[3]), DTYPE_BYTES[key.dtype]
+    panel = (64 if dims[0] * width % 128 else 128) // width
     return (
         (key.address, key.strides, key.dtype, key.shape[:3]) == (value.address, value.strides, value.dtype, value.shape[:3])
-        and key.dtype in ("f16", "bf16") and -(-dims[1] // 256) * 256 <= dims[0] > 256 and not any(dim % 64 for dim in dims)
+        and width <= 2 and -(-dims[1] // 256) * 256 <= dims[0] > 256 and not any(dim % panel for dim in dims)
     )  # fmt: skip
 
 

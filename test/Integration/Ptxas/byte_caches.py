@@ -1,4 +1,4 @@
-"""Assembles decode steps over caches of 8 bits beside queries of f16 and bf16; fails at a spill, and where a tile costs too much.
+"""Assembles decode steps over caches of 8 bits, and over latent ones, beside queries of f16 and bf16; fails at a spill, and where a tile costs too much.
 
 usage: byte_caches.py PTXAS
 """
@@ -20,6 +20,16 @@ MODULE = """func.func @decode(%q: {q}, %kp: {p}, %vp: {p}, %t: tensor<?x?xi32>, 
   return %o : {q}
 }}
 """
+LATENT = """func.func @decode(%q: {q}, %c: {c}, %n: tensor<?xi32>) -> {o} {{
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %b = tensor.dim %c, %c0 : {c}
+  %rows = tensor.dim %c, %c2 : {c}
+  %v = tensor.extract_slice %c[0, 0, 0, 0] [%b, 1, %rows, 512] [1, 1, 1, 1] : {c} to {v}
+  %o = attn.attention %q, %c, %v lengths(key %n : tensor<?xi32>) {{schedule = #attn.schedule<kind = "split_kv", mma = "mma_sync", tile_dv = 512>}} : {q}, {c}, {v} -> {o}
+  return %o : {o}
+}}
+"""
 TARGETS = ("sm_80", "sm_89", "sm_90a", "sm_120")
 CACHES = ("f8E4M3FN", "f8E5M2", "i8")
 QUERIES = ("bf16", "f16")  # in turn, in a run that is not long
@@ -39,12 +49,23 @@ def count_executed(loop):
     return count
 
 
-def check(ptxas, target, cache, query, folder):
-    name = f"{target} {cache} beside {query}"
+def assemble(ptxas, target, name, text, folder):
     with open(f"{folder}/k.mlir", "w") as f:
-        f.write(MODULE.format(q=f"tensor<?x32x1x128x{query}>", p=f"tensor<?x8x64x128x{cache}>", k=f"tensor<?x8x?x128x{cache}>"))
+        f.write(text)
     subprocess.run(["attn-opt", f"{folder}/k.mlir", f"--target={target}", "--emit=ptx", "-o", f"{folder}/k"], check=True)
     assemble_without_spills(ptxas, target, folder, name, kernels=2)
+
+
+def check_latent(ptxas, target, cache, query, folder):
+    """Two warps of the same rows, with 256 columns each."""
+    q, o = (f"tensor<?x16x1x{columns}x{query}>" for columns in (576, 512))
+    c, v = (f"tensor<?x1x?x{columns}x{cache}>" for columns in (576, 512))
+    assemble(ptxas, target, f"{target} latent {cache} beside {query}", LATENT.format(q=q, c=c, v=v, o=o), folder)
+
+
+def check(ptxas, target, cache, query, folder):
+    name = f"{target} {cache} beside {query}"
+    assemble(ptxas, target, name, MODULE.format(q=f"tensor<?x32x1x128x{query}>", p=f"tensor<?x8x64x128x{cache}>", k=f"tensor<?x8x?x128x{cache}>"), folder)
     if (target, cache) != ("sm_90a", "f8E4M3FN"):
         return
     loops = cubin.main_loops(cubin.read_kernel(f"{folder}/k.cubin", "decode"), 64, "HMMA")
@@ -59,4 +80,6 @@ if __name__ == "__main__":
         for n, case in enumerate(itertools.product(TARGETS, CACHES)):
             for query in QUERIES if LONG else QUERIES[n % 2 :][:1]:
                 check(sys.argv[1], *case, query, folder)
+        for target, cache in itertools.product(("sm_80", "sm_90a"), ("bf16", "f8E4M3FN", "i8") if LONG else ("bf16", "f8E4M3FN")):
+            check_latent(sys.argv[1], target, cache, "bf16", folder)
     print("PASS")

@@ -15,4 +15,13 @@ for where in ({}, {"target": "sm_80", "device": "sim"}, {"target": "sm_90a", "de
         weights = np.exp(q[:, 0].astype(float) @ rows.T * 192**-0.5)
         expected = weights / weights.sum(-1, keepdims=True) @ rows[:, :512]
         assert np.abs(got[:, 0] - expected).max() <= 5e-4, where  # of f16 below 1
+
+# Of 8 bits.
+bytes_, ones = rng.integers(-127, 128, (7, 1, 16, 576)).astype(np.int8), np.full(1, 1 / 127, np.float32)
+for target in ("sm_80", "sm_90a"):
+    output = attn_mlir.decode(query, bytes_, bytes_[..., :512], table, lengths, scale=192**-0.5, k_scale=ones, v_scale=ones, target=target, device="sim")
+    for got, q, pages, count in zip(output, query, table, lengths):
+        rows = bytes_[pages].reshape(-1, 576)[:count] / 127
+        weights = np.exp(q[:, 0].astype(float) @ rows.T * 192**-0.5)
+        assert np.abs(got[:, 0] - weights / weights.sum(-1, keepdims=True) @ rows[:, :512]).max() <= 5e-4, target
 print("latent: PASS")
