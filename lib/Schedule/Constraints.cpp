@@ -467,7 +467,7 @@ void Checker::checkFeatures() {
           kernels + " for slices of a head dim");
   require(features.wgmmaWideOutputs,
           hasRoles && schedule.kind != ScheduleKind::SmallCache &&
-              schedule.tileDv > family.facts.maxColumns,
+              schedule.tileDv / schedule.getSharing() > family.facts.maxColumns,
           kernels + " for more than 256 columns of V");
   require(features.tf32,
           problem.elementType == ElementType::F32 &&

@@ -30,7 +30,8 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   // Kernels whose warps have roles take inputs of 16 and 8 bits.
   const Family &best = *getFamilies(target).front();
   features.wgmma = best.hasRoles() && !isF32;
-  features.sharedRows = false;
+  // Warpgroups share rows where the values are columns of the keys.
+  features.sharedRows = problem.sharedKV && !widens;
   features.wgmmaSlices = false;
   features.wgmmaWideOutputs = false;
   // A mask may show the row tiles of a cluster different keys, and give the

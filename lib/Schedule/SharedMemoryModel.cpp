@@ -29,11 +29,6 @@ int64_t getPaddedValueDim(const AttentionProblem &problem) {
   return alignUp(problem.valueDim, getPadding(problem));
 }
 
-/// Warpgroups that share the rows of a wgmma tile, each with a part of dv.
-static int64_t getWarpgroupsPerRow(const Schedule &schedule) {
-  return std::max<int64_t>(schedule.warps * 16 / schedule.tileM, 1);
-}
-
 static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
                                         const Schedule &schedule) {
   int64_t elementBytes = getSizeBytes(problem.getKeyType());
@@ -63,7 +58,7 @@ static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
         use.value = bytes * schedule.tileN * schedule.tileDv;
     }
     int64_t tileScores = schedule.tileM * schedule.tileN;
-    if (getWarpgroupsPerRow(schedule) > 1 || schedule.clusterD > 1)
+    if (schedule.clusterD > 1)
       use.scores += tileScores * 2;
     use.scores += 4 * tileScores * (schedule.clusterD - 1) / schedule.clusterD;
   }

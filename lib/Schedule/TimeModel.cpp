@@ -196,7 +196,7 @@ TimeModel::TimeModel(Cost &cost, const AttentionProblem &problem,
   // A warp alone takes as many rows as there are.
   readerRows = static_cast<double>(
       family.hasRoles() ? family.facts.unitRows : schedule.getRowsPerWarp());
-  sharing = static_cast<double>(family.hasRoles() ? 1 : schedule.getSharing());
+  sharing = static_cast<double>(schedule.getSharing());
   unitShare = family.facts.unitShare;
   if (schedule.kind == ScheduleKind::SmallCache)
     chunks = static_cast<double>(

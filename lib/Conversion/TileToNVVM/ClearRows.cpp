@@ -34,9 +34,12 @@ struct ClearRowsLowering : TileOpLowering<ClearRowsOp> {
                               index.i32(op.getTile().getType().getRows()));
     auto guarded = scf::IfOp::create(rewriter, loc, isShort);
     rewriter.setInsertionPointToStart(guarded.thenBlock());
+    // Where values are columns of the keys, others may still read these.
+    if (getRowWarps().areShared)
+      syncConsumers(rewriter, loc, getConsumerWarps());
     clearPanels(op, adaptor.getTile().front(), rows, rewriter);
     fenceSharedWrites(rewriter, loc);
-    syncConsumers(rewriter, loc, getWarps());
+    syncConsumers(rewriter, loc, getConsumerWarps());
     rewriter.eraseOp(op);
     return success();
   }
@@ -52,8 +55,9 @@ private:
     Value first = index.mul(rows, type.getSwizzle());
     first = index.add(first, index.mul(index.thread(), kStoreBytes));
     Value end = index.i32(panelBytes);
-    auto loop = scf::ForOp::create(rewriter, loc, first, end,
-                                   index.i32(getWarps() * 32 * kStoreBytes));
+    auto loop =
+        scf::ForOp::create(rewriter, loc, first, end,
+                           index.i32(getConsumerWarps() * 32 * kStoreBytes));
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(loop.getBody());
     auto chunk = VectorType::get(kStoreBytes / 4, rewriter.getI32Type());

@@ -64,9 +64,9 @@ protected:
   RowWarps getRowWarps() const {
     return {getWarps(), getConverter().getSharing() > 1};
   }
-  /// Threads of the warps that compute.
-  int64_t getThreads() const {
-    return 32 * getWarps() * getConverter().getSharing();
+  /// All warps that compute.
+  int64_t getConsumerWarps() const {
+    return getWarps() * getConverter().getSharing();
   }
   /// True if the CTA is part of a cluster.
   bool hasClusters() const { return getConverter().hasClusters(); }

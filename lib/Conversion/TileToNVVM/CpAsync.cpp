@@ -287,7 +287,7 @@ struct CopyAsyncLowering : TileOpLowering<CopyAsyncOp> {
     SmallVector<Value> indices = llvm::map_to_vector(
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
     TileCopy copy(rewriter, op, adaptor.getSource(), indices,
-                  adaptor.getTile().front(), getThreads());
+                  adaptor.getTile().front(), 32 * getConsumerWarps());
     if (op.getRows())
       copy.limitRows(adaptor.getRows().front());
     if (op.getTable())

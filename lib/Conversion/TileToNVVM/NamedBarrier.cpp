@@ -72,7 +72,7 @@ struct PassTurnLowering : TileOpLowering<PassTurnOp> {
   matchAndRewrite(PassTurnOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     IndexBuilder index(rewriter, op.getLoc());
-    int64_t warpgroups = getWarps() / 4;
+    int64_t warpgroups = getConsumerWarps() / 4;
     Value own = index.toI32(adaptor.getWarpgroup().front());
     Value isLast =
         arith::CmpIOp::create(rewriter, op.getLoc(), arith::CmpIPredicate::eq,
@@ -94,7 +94,7 @@ struct SyncConsumersLowering : TileOpLowering<SyncConsumersOp> {
   matchAndRewrite(SyncConsumersOp op, Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     fenceSharedWrites(rewriter, op.getLoc());
-    syncConsumers(rewriter, op.getLoc(), getWarps());
+    syncConsumers(rewriter, op.getLoc(), getConsumerWarps());
     rewriter.eraseOp(op);
     return success();
   }

@@ -22,8 +22,9 @@ struct RolesLowering : TileOpLowering<RolesOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     Value warp = uniform(rewriter, loc, index.warp());
-    Value isConsumer = arith::CmpIOp::create(
-        rewriter, loc, arith::CmpIPredicate::ult, warp, index.i32(getWarps()));
+    Value isConsumer =
+        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, warp,
+                              index.i32(getConsumerWarps()));
     auto branch = scf::IfOp::create(rewriter, loc, isConsumer,
                                     /*withElseRegion=*/true);
     rewriter.setInsertionPointToStart(branch.thenBlock());
@@ -64,8 +65,9 @@ private:
   /// True in one thread of the first producer warp.
   Value electOne(OpBuilder &builder, Location loc, Value warp) const {
     IndexBuilder index(builder, loc);
-    Value isFirst = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::eq, warp, index.i32(getWarps()));
+    Value isFirst =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, warp,
+                              index.i32(getConsumerWarps()));
     Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(),
                                               /*membermask=*/Value());
     return arith::AndIOp::create(builder, loc, isFirst, elected);

@@ -37,7 +37,7 @@ struct StoreWidenedLowering : TileOpLowering<StoreWidenedOp> {
                                       op.getTile().getType().getSwizzle() / 2) /
                     kChunkBytes;
     int64_t rows = kThreads / lanes;
-    Value thread = index.add(index.thread(), -32 * getWarps());
+    Value thread = index.add(index.thread(), -32 * getConsumerWarps());
     Value row = index.div(thread, lanes), chunk = index.rem(thread, lanes);
     if (lanes == 4)
       row = pairRows(index, row);

@@ -36,7 +36,7 @@ struct StoreTransposedLowering : TileOpLowering<StoreTransposedOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
-    Value warp = index.add(index.warp(), -getWarps());
+    Value warp = index.add(index.warp(), -getConsumerWarps());
     int64_t chunks = op.getSource().getType().getCols() / kBlockCols;
     for (int64_t first = 0; first < chunks; first += kTransposers) {
       OpBuilder::InsertionGuard guard(rewriter);

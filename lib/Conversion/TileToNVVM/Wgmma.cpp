@@ -71,6 +71,15 @@ SmallVector<Value> unpackAccumulator(OpBuilder &builder, Location loc,
 struct MmaAsyncLowering : TileOpLowering<MmaAsyncOp> {
   using TileOpLowering::TileOpLowering;
 
+  /// The number of the 64 rows that `warpgroup` has of the A operand.
+  Value getOwner(IndexBuilder &index, Value warpgroup) const {
+    int64_t groups = getWarps() / 4;
+    if (!getRowWarps().areShared)
+      return warpgroup;
+    return groups == 1 ? index.i32(0)
+                       : index.rem(index.toI32(warpgroup), groups);
+  }
+
   LogicalResult
   matchAndRewrite(MmaAsyncOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
@@ -82,12 +91,14 @@ struct MmaAsyncLowering : TileOpLowering<MmaAsyncOp> {
     int64_t depth = op.getTransposeB() ? bType.getCols() : bType.getRows();
     int64_t products = depth / getProductDepth(bType);
 
+    IndexBuilder index(rewriter, loc);
     SmallVector<Value> descriptorsA, registersA;
     if (auto shared = dyn_cast<TypedValue<SharedType>>(op.getA()))
       descriptorsA =
           MatrixDescriptors(rewriter, loc, DescriptorFormat::Wgmma, shared,
                             op.getTransposeA(), hasClusters())
-              .getRows(adaptor.getWarpgroup().front(), kWgmmaM, products);
+              .getRows(getOwner(index, adaptor.getWarpgroup().front()), kWgmmaM,
+                       products);
     else
       llvm::append_range(registersA, adaptor.getA());
     SmallVector<Value> descriptorsB =

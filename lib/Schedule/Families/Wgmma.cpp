@@ -103,10 +103,10 @@ static int64_t getBiasRegisters(const AttentionProblem &problem,
 }
 
 /// wgmma: a warpgroup of 128 threads holds 64 rows; warpgroups that share rows
-/// split the columns of S and of O, and then P goes through shared memory.
+/// split the columns of O.
 RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
                                   const Schedule &schedule) const {
-  int64_t sharing = std::max<int64_t>(schedule.warps * 16 / schedule.tileM, 1);
+  int64_t sharing = schedule.getSharing();
   RegisterUse use;
   use.other =
       kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0) +
@@ -124,10 +124,10 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
   use.output = schedule.tileDv / (2 * sharing);
   if (schedule.promote)
     use.output += use.output - (schedule.stages == 2 ? kFreeUntilPromoted : 0);
-  use.scores = schedule.tileN / (2 * sharing);
-  use.other += getBiasRegisters(problem, schedule.tileN / sharing) +
-               getProbModRegisters(problem, schedule.tileN / sharing);
-  if (sharing == 1 && schedule.clusterD == 1)
+  use.scores = schedule.tileN / 2;
+  use.other += getBiasRegisters(problem, schedule.tileN) +
+               getProbModRegisters(problem, schedule.tileN);
+  if (schedule.clusterD == 1)
     use.scores += schedule.tileN * getSizeBytes(problem.getWeightType()) / 8;
   return use;
 }

@@ -338,8 +338,7 @@ void ForwardKernelBuilder::addWorkspaces(tile::KernelOp kernel) {
     values.map(out, body.addArgument(view.type, loc));
 }
 
-/// Warps that share rows are those of mma.sync, whose slices of V are whole
-/// panels of its tile.
+/// Slices of V are whole panels of its tile.
 LogicalResult ForwardKernelBuilder::checkSharing() {
   OnlineAttentionOp step = attention.first;
   constexpr int64_t kPanelBytes = 128;
@@ -351,8 +350,12 @@ LogicalResult ForwardKernelBuilder::checkSharing() {
            << "expected " << expected << " with " << attention.getSharing()
            << " warps that share rows, got " << attention.schedule;
   };
-  if (getSchedule(attention.schedule).mma != MmaFamily::MmaSync)
-    return reject("mma = \"mma_sync\"");
+  MmaFamily family = getSchedule(attention.schedule).mma;
+  bool sharesTiles = family == MmaFamily::Wgmma && readsValueInKey(attention) &&
+                     !widensTiles(step);
+  if (family != MmaFamily::MmaSync && !sharesTiles)
+    return reject("mma = \"mma_sync\", or \"wgmma\" with values that are "
+                  "columns of the keys,");
   if (attention.getTileDv() % (columns * attention.getSharing()) != 0)
     return reject("tile_dv to be a multiple of " +
                   Twine(columns * attention.getSharing()));
@@ -368,6 +371,9 @@ void ForwardKernelBuilder::takeColumns() {
   int64_t rowWarps = attention.schedule.getWarps() / attention.getSharing();
   Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
   Value slice = create<arith::DivUIOp>(thread, constant(32 * rowWarps));
+  // Addresses of wgmma's operands are those of a warp.
+  if (getFamily(getSchedule(attention.schedule).mma).hasRoles())
+    slice = tile::UniformOp::create(builder, loc, slice);
   warpColumn = create<arith::MulIOp>(slice, constant(getWarpColumns()));
   if (firstColumn)
     warpColumn = create<arith::AddIOp>(warpColumn, firstColumn);

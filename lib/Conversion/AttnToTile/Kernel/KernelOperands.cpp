@@ -49,7 +49,8 @@ bool attn::readsValueInKey(const TiledAttention &attention) {
   auto lastColumn = static_cast<int64_t>(
       llvm::alignTo(attention.getPaddedValueDim(), columns));
   return key && value && !attention.isSmallCache() &&
-         !getFamily(getSchedule(attention.schedule).mma).hasRoles() &&
+         (!getFamily(getSchedule(attention.schedule).mma).hasRoles() ||
+          attention.getSharing() > 1) &&
          columns % 64 == 0 && lastColumn <= attention.getPaddedHeadDim() &&
          readsValueInKey(step, key.getSource(), value.getSource());
 }

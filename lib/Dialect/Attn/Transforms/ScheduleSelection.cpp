@@ -398,8 +398,12 @@ static void restrictFeatures(AttentionOp op, const TargetInfo &target,
   const Family &best = *getFamilies(target).front();
   if (!KeyStorage::of(op).findTmaObstacle(best).empty())
     features.wgmma = false;
-  // A tile that producers bring has no columns that are one of its own.
-  if (readsValueInKey(op, op.getKey(), op.getValue()))
+  // Of a tile that producers bring two warpgroups with the same rows take
+  // columns as values, each up to 256, where it is not widened on the way.
+  bool sharesTiles = best.facts.id == MmaFamily::Wgmma &&
+                     AttentionDims::get(op).valueDim > best.facts.maxColumns &&
+                     !isByte(op.getKey().getType());
+  if (readsValueInKey(op, op.getKey(), op.getValue()) && !sharesTiles)
     features.wgmma = false;
   // Weights of a small cache are probabilities only in the end.
   if (op.hasProbMod())

@@ -199,6 +199,9 @@ void RoleTracer::evaluate(Operation *op) {
 /// consumers share.
 std::optional<SharedRange> RoleTracer::getRange(Value tile) const {
   int64_t stage = 0;
+  // Some columns are taken for all.
+  if (auto op = tile.getDefiningOp<ColumnsOp>())
+    tile = op.getSource();
   if (auto op = tile.getDefiningOp<StageOp>()) {
     auto index = lookUp(op.getIndex());
     if (!index)

@@ -23,8 +23,14 @@ static constexpr int64_t kWarpThreads = 32;
 
 bool attn::tile::isOfConsumers(Operation *op) {
   auto isTile = [](Type type) { return isa<SharedType, FragmentType>(type); };
-  return llvm::any_of(op->getOperandTypes(), isTile) ||
-         llvm::any_of(op->getResultTypes(), isTile);
+  // A store may be in a branch.
+  WalkResult result = op->walk([&](Operation *inner) {
+    return llvm::any_of(inner->getOperandTypes(), isTile) ||
+                   llvm::any_of(inner->getResultTypes(), isTile)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  return result.wasInterrupted();
 }
 
 /// Starts the copies of the tiles outside the key loops. `round` counts the

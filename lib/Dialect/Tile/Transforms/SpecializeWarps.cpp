@@ -202,7 +202,7 @@ void Specializer::moveToConsumer(RolesOp roles) {
   if (tiles)
     return tiles->moveBefore(&consumer, consumer.end());
   for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front()))
-    if (!isa<AllocOp>(op) && isOfConsumers(&op))
+    if (!isa<AllocOp, RolesOp>(op) && isOfConsumers(&op))
       op.moveBefore(&consumer, consumer.end());
 }
 
@@ -220,6 +220,10 @@ void Specializer::guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
       getReadTile(loads[channel.number]).getUsers());
   for (const VectorRing &vector : channel.vectors)
     llvm::append_range(readers, loads[vector.number]->getUsers());
+  // Values that are columns of the keys.
+  for (Operation *reader : SmallVector<Operation *>(readers))
+    if (isa<ColumnsOp>(reader))
+      llvm::append_range(readers, reader->getUsers());
   auto isBefore = [](Operation *a, Operation *b) {
     return a->isBeforeInBlock(b);
   };
@@ -250,7 +254,10 @@ void Specializer::guardStage(const Channel &channel, ArrayRef<LoadOp> loads,
 /// Clears what a product sums over that does not exist. Of other products it
 /// makes columns of their own, which the kernel's masks select away.
 void Specializer::clearMissingRows(MmaOp op) {
-  auto load = op.getB().getDefiningOp<LoadOp>();
+  Value tile = op.getB();
+  if (auto columns = tile.getDefiningOp<ColumnsOp>())
+    tile = columns.getSource();
+  auto load = tile.getDefiningOp<LoadOp>();
   if (!load || !load.getRows() || op.getTransposeB() ||
       getConstantIntValue(load.getRows()) == load.getTile().getType().getRows())
     return;
@@ -425,7 +432,7 @@ LogicalResult Specializer::run() {
 static std::string findObstacle(KernelOp kernel, const Family &family) {
   std::string reason;
   llvm::raw_string_ostream text(reason);
-  int64_t warps = kernel.getWarps();
+  int64_t warps = kernel.getWarps(), rowWarps = kernel.getRowWarps();
   const Family::Facts &facts = family.facts;
   if (warps % facts.unitWarps != 0 || warps > facts.maxUnits * facts.unitWarps)
     text << "expected warps to be " << facts.unitWarps << " for each of up to "
@@ -435,10 +442,10 @@ static std::string findObstacle(KernelOp kernel, const Family &family) {
       return WalkResult::interrupt();
     if (auto mma = dyn_cast<MmaOp>(op)) {
       FragmentType acc = mma.getAcc().getType();
-      if (acc.getRows() * facts.unitWarps != warps * facts.unitRows)
+      if (acc.getRows() * facts.unitWarps != rowWarps * facts.unitRows)
         text << "expected " << facts.unitRows << " rows for each "
              << facts.unitWarps << " warps, got " << acc.getRows() << " for "
-             << warps;
+             << rowWarps;
       else if (acc.getShape()[1] > facts.maxColumns)
         text << "expected at most 256 columns in a product, got "
              << acc.getShape()[1];

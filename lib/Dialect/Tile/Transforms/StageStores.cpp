@@ -67,6 +67,9 @@ struct StageStoresPass
 
   void runOnOperation() override {
     KernelOp kernel = getOperation();
+    // Warpgroups that share rows have columns of the tile of an output.
+    if (kernel.getRowWarps() != static_cast<int64_t>(kernel.getWarps()))
+      return;
     bool hasOutputTile = getScheduleOf(kernel).outputTile;
     for (auto roles : kernel.getBody().front().getOps<RolesOp>())
       for (StoreOp store : llvm::make_early_inc_range(
