@@ -285,7 +285,7 @@ func.func @size(%q: tensor<1x1x64x64xf16>, %x: tensor<?x?xf16>) -> tensor<1x1x64
 // -----
 
 func.func @shared_wgmma(%q: tensor<1x1x64x64xf16>) -> tensor<1x1x64x64xf16> {
-  // expected-error @below {{expected mma = "mma_sync" with 2 warps that share rows, got #attn.schedule<mma = "wgmma"}}
+  // expected-error @below {{expected mma = "mma_sync", or "wgmma" with values that are columns of the keys, with 2 warps that share rows, got #attn.schedule<mma = "wgmma"}}
   %o = attn.attention %q, %q, %q {schedule = #attn.schedule<mma = "wgmma", tile_m = 64, tile_n = 64, warps = 8, stages = 2>}
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>

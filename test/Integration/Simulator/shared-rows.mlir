@@ -1,4 +1,4 @@
-// Warps of mma.sync that share rows, each with columns of O: of 512 columns, of one slice of two of 1024, of values that are columns of the keys, of several
+// Warps that share rows, each with columns of O, those of mma.sync: of 512 columns, of one slice of two of 1024, of values that are columns of the keys, of several
 // warps for the rows, of 8 bits; with an LSE, dropout, a mod of the output, splits of the keys, and a plan.
 // RUN: attn-run %s --function=wide --device=sim:sm_80 --random=1 --shape B=2,M=40,N=70 --verify | FileCheck %s
 // RUN: attn-run %s --function=wide --device=sim:sm_90a --random=2 --shape B=1,M=64,N=33 --verify | FileCheck %s
@@ -10,6 +10,10 @@
 // RUN: attn-run %s --function=planned --device=sim:sm_80 --random=8 --shape B=3,N=300 --verify | FileCheck %s
 // RUN: attn-run %s --function=latent_bytes --device=sim:sm_90a --random=9 --shape B=2,N=90 --report=%t.json --verify | FileCheck %s
 // RUN: attn-run %s --function=latent_bytes --device=sim:sm_80 --random=10 --shape B=1,N=40 --verify | FileCheck %s
+// Two warpgroups of wgmma, of values that are columns of the keys: rows that end in a tile, a mask, pages.
+// RUN: attn-run %s --function=prompt --device=sim:sm_90a --random=11 --shape arg0=1x2x70x576,arg1=4x1x64x576,arg2=1x3,arg3=1 --verify | FileCheck %s
+// RUN: %if long %{ attn-run %s --function=prompt --device=sim:sm_90a --random=12 --shape arg0=2x1x130x576,arg1=9x1x64x576,arg2=2x4,arg3=2 --verify | FileCheck %s %}
+// RUN: attn-run %s --function=whole --device=sim:sm_90a --random=13 --verify | FileCheck %s
 // CHECK: verify: PASS
 // RUN: FileCheck %s --check-prefix=READ --implicit-check-not='"value"' --input-file=%t.json
 // READ: "name": "key",
@@ -80,4 +84,22 @@ func.func @latent_bytes(%q: tensor<?x16x1x576xbf16>, %c: tensor<?x1x?x576xf8E4M3
   %o = attn.attention %q, %c, %v descale(%d, %d : tensor<1xf32>, tensor<1xf32>) lengths(key %n : tensor<?xi32>) {schedule = #attn.schedule<kind = "split_kv", tile_dv = 512>}
       : tensor<?x16x1x576xbf16>, tensor<?x1x?x576xf8E4M3FN>, tensor<?x1x?x512xf8E4M3FN> -> tensor<?x16x1x512xbf16>
   return %o : tensor<?x16x1x512xbf16>
+}
+
+func.func @prompt(%q: tensor<?x?x?x576xbf16>, %p: tensor<?x1x64x576xbf16>, %t: tensor<?x?xi32>, %n: tensor<?xi32>) -> tensor<?x?x?x512xbf16> {
+  %c0 = arith.constant 0 : index
+  %pages = tensor.dim %p, %c0 : tensor<?x1x64x576xbf16>
+  %w = tensor.extract_slice %p[0, 0, 0, 0] [%pages, 1, 64, 512] [1, 1, 1, 1] : tensor<?x1x64x576xbf16> to tensor<?x1x64x512xbf16>
+  %k = attn.paged %p[%t] : tensor<?x1x64x576xbf16>[tensor<?x?xi32>] -> tensor<?x1x?x576xbf16>
+  %v = attn.paged %w[%t] : tensor<?x1x64x512xbf16>[tensor<?x?xi32>] -> tensor<?x1x?x512xbf16>
+  %o = attn.attention %q, %k, %v lengths(key %n : tensor<?xi32>) mask_mod causal(bottom_right) {schedule = #attn.schedule<mma = "wgmma", kind = "large_cache">}
+      : tensor<?x?x?x576xbf16>, tensor<?x1x?x576xbf16>, tensor<?x1x?x512xbf16> -> tensor<?x?x?x512xbf16>
+  return %o : tensor<?x?x?x512xbf16>
+}
+
+func.func @whole(%q: tensor<1x2x64x576xf16>, %c: tensor<1x1x150x576xf16>, %n: tensor<1xi64>) -> (tensor<1x2x64x512xf16>, tensor<1x2x64xf32>) {
+  %v = tensor.extract_slice %c[0, 0, 0, 0] [1, 1, 150, 512] [1, 1, 1, 1] : tensor<1x1x150x576xf16> to tensor<1x1x150x512xf16>
+  %o, %lse = attn.attention %q, %c, %v lengths(key %n : tensor<1xi64>) {schedule = #attn.schedule<mma = "wgmma", tile_m = 64, tile_n = 64, warps = 8, stages = 2>}
+      : tensor<1x2x64x576xf16>, tensor<1x1x150x576xf16>, tensor<1x1x150x512xf16> -> tensor<1x2x64x512xf16>, tensor<1x2x64xf32>
+  return %o, %lse : tensor<1x2x64x512xf16>, tensor<1x2x64xf32>
 }
