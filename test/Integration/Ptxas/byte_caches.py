@@ -49,11 +49,11 @@ def count_executed(loop):
     return count
 
 
-def assemble(ptxas, target, name, text, folder):
+def assemble(ptxas, target, name, text, folder, kernels=2):
     with open(f"{folder}/k.mlir", "w") as f:
         f.write(text)
     subprocess.run(["attn-opt", f"{folder}/k.mlir", f"--target={target}", "--emit=ptx", "-o", f"{folder}/k"], check=True)
-    assemble_without_spills(ptxas, target, folder, name, kernels=2)
+    assemble_without_spills(ptxas, target, folder, name, kernels)
 
 
 def check_latent(ptxas, target, cache, query, folder):
@@ -61,6 +61,13 @@ def check_latent(ptxas, target, cache, query, folder):
     q, o = (f"tensor<?x16x1x{columns}x{query}>" for columns in (576, 512))
     c, v = (f"tensor<?x1x?x{columns}x{cache}>" for columns in (576, 512))
     assemble(ptxas, target, f"{target} latent {cache} beside {query}", LATENT.format(q=q, c=c, v=v, o=o), folder)
+
+
+def check_prompt(ptxas, folder):
+    """Two warpgroups of the same rows, without serialised wgmma."""
+    q, o, c, v = (f"tensor<?x?x?x{columns}xbf16>" for columns in (576, 512, 576, 512))
+    text = LATENT.format(q=q, c=c.replace("?x?", "?x1", 1), v=v.replace("?x?", "?x1", 1), o=o).replace('kind = "split_kv", mma = "mma_sync", tile_dv = 512', 'kind = "large_cache", mma = "wgmma"')
+    assemble(ptxas, "sm_90a", "sm_90a latent prompt", text, folder, kernels=1)
 
 
 def check(ptxas, target, cache, query, folder):
@@ -82,4 +89,5 @@ if __name__ == "__main__":
                 check(sys.argv[1], *case, query, folder)
         for target, cache in itertools.product(("sm_80", "sm_90a"), ("bf16", "f8E4M3FN", "i8") if LONG else ("bf16", "f8E4M3FN")):
             check_latent(sys.argv[1], target, cache, "bf16", folder)
+        check_prompt(sys.argv[1], folder)
     print("PASS")
