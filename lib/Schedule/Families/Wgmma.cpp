@@ -103,7 +103,8 @@ static int64_t getBiasRegisters(const AttentionProblem &problem,
 }
 
 /// wgmma: a warpgroup of 128 threads holds 64 rows; warpgroups that share rows
-/// split the columns of O.
+/// split the columns of O, and in clusters that share a head dim those of S,
+/// whose sums and weights go through shared memory.
 RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
                                   const Schedule &schedule) const {
   int64_t sharing = schedule.getSharing();
@@ -124,9 +125,10 @@ RegisterUse Wgmma::getRegisterUse(const AttentionProblem &problem,
   use.output = schedule.tileDv / (2 * sharing);
   if (schedule.promote)
     use.output += use.output - (schedule.stages == 2 ? kFreeUntilPromoted : 0);
-  use.scores = schedule.tileN / 2;
-  use.other += getBiasRegisters(problem, schedule.tileN) +
-               getProbModRegisters(problem, schedule.tileN);
+  int64_t columns = schedule.tileN / (schedule.clusterD > 1 ? sharing : 1);
+  use.scores = columns / 2;
+  use.other += getBiasRegisters(problem, columns) +
+               getProbModRegisters(problem, columns);
   if (schedule.clusterD == 1)
     use.scores += schedule.tileN * getSizeBytes(problem.getWeightType()) / 8;
   return use;

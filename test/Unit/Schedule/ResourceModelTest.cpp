@@ -36,10 +36,10 @@ static const HopperTile hopperTiles[] = {
      177152, 160},
     {"D=256", "tile_m=128 tile_n=80 tile_d=256 tile_dv=256 warps=8", 230400,
      224},
-    {"D=512", "tile_m=64 tile_n=32 tile_d=512 tile_dv=512 warps=8", 201728,
-     172},
+    {"D=512", "tile_m=64 tile_n=32 tile_d=512 tile_dv=512 warps=8", 197632,
+     188},
     {"D=576 Dv=512 shared_kv=1",
-     "tile_m=64 tile_n=64 tile_d=576 tile_dv=512 warps=8", 230400, 180},
+     "tile_m=64 tile_n=64 tile_d=576 tile_dv=512 warps=8", 222208, 212},
     {"D=512",
      "tile_m=128 tile_n=64 tile_d=256 tile_dv=256 warps=8 cluster_d=2 "
      "cluster_m=2",
