@@ -497,8 +497,7 @@ void Checker::checkFeatures() {
     checkWholeGroups();
   require(features.dvSplit, isDvSplit, "split of the value dim");
   bool sharesRows = isDvSplit || schedule.tileDv < getPaddedValueDim(problem) ||
-                    schedule.clusterD > 1 ||
-                    (hasRoles && schedule.warps * 16 > schedule.tileM);
+                    schedule.clusterD > 1 || schedule.getSharing() > 1;
   // A CTA that combines splits has whole rows.
   require(
       /*isSupported=*/target.kind == TargetKind::Cpu,

@@ -151,7 +151,7 @@ struct Schedule {
   /// Rows of one mma_sync warp.
   /// Warps that have the same 16 rows, and each a part of the columns of O.
   int64_t getSharing() const {
-    return std::max<int64_t>(16 * warps / tileM, 1);
+    return tileM > 0 ? std::max<int64_t>(16 * warps / tileM, 1) : 1;
   }
   int64_t getRowsPerWarp() const { return tileM * getSharing() / warps; }
 

@@ -123,7 +123,10 @@ struct ChangeRowsLowering : TileOpLowering<ChangeRowsOp> {
     }
     if (op.getWarpgroup()) {
       fenceSharedWrites(rewriter, loc);
-      syncWarpgroup(rewriter, loc, adaptor.getWarpgroup().front());
+      if (getRowWarps().areShared)
+        syncConsumers(rewriter, loc, getConsumerWarps());
+      else
+        syncWarpgroup(rewriter, loc, adaptor.getWarpgroup().front());
     } else {
       meet(rewriter, loc, getRowWarps());
     }

@@ -14,6 +14,7 @@
 // RUN: attn-run %s --function=prompt --device=sim:sm_90a --random=11 --shape arg0=1x2x70x576,arg1=4x1x64x576,arg2=1x3,arg3=1 --verify | FileCheck %s
 // RUN: %if long %{ attn-run %s --function=prompt --device=sim:sm_90a --random=12 --shape arg0=2x1x130x576,arg1=9x1x64x576,arg2=2x4,arg3=2 --verify | FileCheck %s %}
 // RUN: attn-run %s --function=whole --device=sim:sm_90a --random=13 --verify | FileCheck %s
+// RUN: attn-run %s --function=turned --device=sim:sm_90a --random=2 --verify | FileCheck %s
 // CHECK: verify: PASS
 // RUN: FileCheck %s --check-prefix=READ --implicit-check-not='"value"' --input-file=%t.json
 // READ: "name": "key",
@@ -102,4 +103,13 @@ func.func @whole(%q: tensor<1x2x64x576xf16>, %c: tensor<1x1x150x576xf16>, %n: te
   %o, %lse = attn.attention %q, %c, %v lengths(key %n : tensor<1xi64>) {schedule = #attn.schedule<mma = "wgmma", tile_m = 64, tile_n = 64, warps = 8, stages = 2>}
       : tensor<1x2x64x576xf16>, tensor<1x1x150x576xf16>, tensor<1x1x150x512xf16> -> tensor<1x2x64x512xf16>, tensor<1x2x64xf32>
   return %o, %lse : tensor<1x2x64x512xf16>, tensor<1x2x64xf32>
+}
+
+// One warpgroup turns the rows of the query that both multiply.
+func.func @turned(%q: tensor<1x2x70x576xbf16>, %c: tensor<1x1x150x576xbf16>, %cos: tensor<256x32xf32>, %sin: tensor<256x32xf32>, %n: tensor<1xi32>) -> tensor<1x2x70x512xbf16> {
+  %v = tensor.extract_slice %c[0, 0, 0, 0] [1, 1, 150, 512] [1, 1, 1, 1] : tensor<1x1x150x576xbf16> to tensor<1x1x150x512xbf16>
+  %query = attn.rotary %q, %cos, %sin halves columns [512, 576] : tensor<1x2x70x576xbf16>, tensor<256x32xf32>
+  %o = attn.attention %query, %c, %v lengths(key %n : tensor<1xi32>) {schedule = #attn.schedule<mma = "wgmma", query_prologue = "fused", tile_m = 64, tile_n = 64, warps = 8, stages = 2>}
+      : tensor<1x2x70x576xbf16>, tensor<1x1x150x576xbf16>, tensor<1x1x150x512xbf16> -> tensor<1x2x70x512xbf16>
+  return %o : tensor<1x2x70x512xbf16>
 }

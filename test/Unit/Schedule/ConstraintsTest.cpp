@@ -320,6 +320,10 @@ TEST_F(Constraints, warpsShareRows) {
   problem.valueDim = 256;
   set("warps=2 tile_m=16 tile_dv=256");
   EXPECT_EQ(getMessages(), "");
+  problem.hasAmax = true;
+  EXPECT_EQ(getMessages(), "feature: the code generator has no largest "
+                           "magnitudes of output rows whose columns CTAs or "
+                           "warps share\n");
 }
 
 TEST_F(Constraints, warpgroupsOf64Rows) {
