@@ -149,9 +149,12 @@ struct Schedule {
   /// Ranges that `keys` keys are divided into at most.
   int64_t getSplitCount(int64_t keys) const;
   /// Rows of one mma_sync warp.
-  /// Warps that have the same 16 rows, and each a part of the columns of O.
+  /// Warps of a GPU that have the same 16 rows, and each a part of the columns
+  /// of O.
   int64_t getSharing() const {
-    return tileM > 0 ? std::max<int64_t>(16 * warps / tileM, 1) : 1;
+    if (mma == MmaFamily::None || tileM < 1)
+      return 1;
+    return std::max<int64_t>(16 * warps / tileM, 1);
   }
   int64_t getRowsPerWarp() const { return tileM * getSharing() / warps; }
 

@@ -306,6 +306,8 @@ TEST_F(Constraints, rowsOfATileHave32Bytes) {
 }
 
 TEST_F(Constraints, warpsShareRows) {
+  EXPECT_EQ(Schedule::parse("mma=none tile_m=1 warps=1")->getSharing(), 1);
+  EXPECT_EQ(Schedule::parse("mma=wgmma tile_m=64 warps=8")->getSharing(), 2);
   set("warps=8");
   EXPECT_EQ(getMessages(), "");
   set("warps=8 tile_m=16");
