@@ -407,17 +407,23 @@ void Checker::checkClusters() {
 /// warpgroup's rows are whole heads or a part of one.
 void Checker::checkWholeGroups() {
   int64_t group = problem.getGroupSize();
-  int64_t positions = schedule.tileM / group;
+  int64_t heads = schedule.getTileHeads(group);
+  int64_t positions = schedule.tileM / heads;
   int64_t unitRows = family.facts.unitRows;
   bool isBox = family.hasRoles();
-  if (schedule.tileM % group != 0 ||
+  if (schedule.tileM % heads != 0 || group % heads != 0 ||
       (isBox && positions % unitRows != 0 && unitRows % positions != 0))
     reject("pack-gqa", "expected tile_m=" + std::to_string(schedule.tileM) +
                            " to hold as many rows of each of the " +
-                           std::to_string(group) + " query heads of a group" +
+                           std::to_string(group) +
+                           " query heads of a group, or one of a part of them" +
                            (isBox ? ", and 64 of them whole heads or a part "
                                     "of one"
                                   : ""));
+  // They would have the same keys, but are no neighbours.
+  if (heads < group)
+    requireValue("cluster_m", schedule.clusterM, 1,
+                 "with tiles that are a part of a group");
 }
 
 bool fitsPages(int64_t tileN, int64_t page) {

@@ -249,6 +249,9 @@ def write_case(rng, folder, gradients=False):
         regions += f" prob_mod (%p: f32, %b: index, %h: index, %i: index, %j: index) {{\n{probability}      }}"
     kinds = ["", "", "", 'kind = "small_cache"'] if dtype in ("f16", "bf16") and not (appends or is_int8) else ["", "", ""]
     kind = rng.choice(kinds + [f'kind = "split_kv", splits = {rng.choice([2, 3, 8])}', *[draw_plan(rng)] * ("key" in lengths)])
+    if sizes["Hq"] >= 16 and is_static and not gradients:
+        tile = rng.choice([16, 32, 64])
+        kind = ", ".join([kind] * bool(kind) + [f"pack_gqa = true, tile_m = {tile}"] * ("small" not in kind and (sizes["Hq"] % tile == 0 or tile % sizes["Hq"] == 0)))
     kind = f" {{schedule = #attn.schedule<{kind}>}}" if kind else ""
     signature = f"\n      : {types['q']}, {types['k']}, {types['v']} -> {types['o']}{lse}\n"
     operands = f"%q, {reads['k']}, {reads['v']}" if appends and not page else "%q, %k, %v"

@@ -9,7 +9,9 @@ def write_latent(rng, folder):
     dim = rng.choice([64, 264, 320, 576])
     value_dim = rng.choice([size for size in (16, 64, 200, 256, 320, 512, dim) if size <= dim])
     first = rng.choice([0, 0, 0, 0, dim - value_dim])
-    sizes = {"B": rng.choice([1, 2]), "H": rng.choice([1, 5, 16, 24]), "M": rng.choice([1, 1, 2, 40]), "P": rng.choice([7, 12]), "T": rng.choice([1, 3]), "N": rng.choice([1, 33, 150])}
+    sizes = {"B": rng.choice([1, 2]), "H": rng.choice([1, 5, 16, 24, 48, 128]), "M": rng.choice([1, 1, 2, 40]), "P": rng.choice([7, 12]), "T": rng.choice([1, 3]), "N": rng.choice([1, 33, 150])}
+    if sizes["H"] > 24:
+        sizes["B"], sizes["M"] = 1, min(sizes["M"], 2)
     page, dtype, entry = rng.choice([1, 16, 16, 24]), rng.choice(["f16", "bf16"]), rng.choice(["i32", "i64"])
     is_paged, has_length, is_static = rng.random() < 0.5, rng.random() < 0.7, rng.random() < 0.3
     is_paged &= has_length
@@ -48,8 +50,9 @@ def write_latent(rng, folder):
     clauses += rng.choice(["", " scale(0.07)"]) + rng.choice(["", " mask_mod causal(bottom_right)", " mask_mod sliding_window(7, 3)"])
     types = [make(size("B"), heads, rows, value_dim)] + [f"tensor<{size('B')}x{heads}x{rows}xf32>"] * (rng.random() < 0.5)
     tile, warps = rng.choice([16, 32]), rng.choice([2, 4])
+    packed = ", pack_gqa = true" * (rng.random() < 0.5 and sizes["H"] > 1 and (sizes["H"] % tile == 0 or tile % sizes["H"] == 0))
     if rng.random() < 0.4 and value_dim % (max(16 * warps // tile, 1) * (64 if stored == dtype else 128)) == 0:  # warps of mma.sync that share rows
-        clauses += f" {{schedule = #attn.schedule<mma = \"mma_sync\", tile_m = {tile}, tile_dv = {value_dim}, warps = {warps}>}}"
+        clauses += f" {{schedule = #attn.schedule<mma = \"mma_sync\", tile_m = {tile}, tile_dv = {value_dim}, warps = {warps}{packed}>}}"
     results, kinds = ", ".join(("%o", "%l")[: len(types)]), ", ".join(types)
     text += f"  {results} = attn.attention {names}{clauses} : {query}, {key}, {value} -> {kinds}\n  return {results} : {kinds}\n"
     path = Path(folder, "case.mlir")

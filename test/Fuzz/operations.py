@@ -11,6 +11,9 @@ from regions import Region, write_data, write_prob_factor
 def draw_sizes(rng):
     heads, group = rng.choice([1, 2]), rng.choice([1, 1, 2, 4])
     head_dim = rng.choice([16, 32, 64, 64, 80, 96, 128])
+    if rng.random() < 0.04:  # one key head of many query heads, whose tiles may be a part of them
+        group = rng.choice([16, 24, 32, 48, 128])
+        return {"B": rng.choice([1, 2]), "Hq": group, "Hkv": 1, "M": rng.choice([1, 1, 3]), "N": rng.choice([1, 40, 128, 190]), "D": head_dim, "Dv": head_dim}
     return {
         "B": rng.choice([1, 1, 2]), "Hq": heads * group, "Hkv": heads, "M": rng.choice([1, 3, 17, 64, 65, 100, 130, 200]),
         "N": rng.choice([1, 2, 40, 64, 100, 128, 190, 257] * 4 + [0]), "D": head_dim, "Dv": rng.choice([head_dim, head_dim, 32]),

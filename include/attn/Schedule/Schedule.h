@@ -15,6 +15,7 @@
 #include "attn/Support/Result.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -120,7 +121,8 @@ struct Schedule {
   /// section 3.3.2): for tensor cores whose own sums have fewer bits.
   bool promote = false;
 
-  /// The rows of all query heads of a group form one tile.
+  /// Rows of all query heads of a group form one tile, or, of a group of more
+  /// heads than a tile has rows, one row of as many heads.
   bool packGqa = false;
   /// Ranges of keys that are computed apart and merged (SplitKV): a number of
   /// them, or, of `splitKeys` keys each, as many as there are keys for.
@@ -145,6 +147,11 @@ struct Schedule {
   Invariance invariance = Invariance::None;
 
   /// Threads of a CTA.
+  /// Query heads of a tile, of groups of `groupSize`.
+  int64_t getTileHeads(int64_t groupSize) const {
+    return packGqa ? std::min(groupSize, tileM) : 1;
+  }
+
   int64_t getNumThreads() const { return 32 * (warps + producerWarps); }
   /// Ranges that `keys` keys are divided into at most.
   int64_t getSplitCount(int64_t keys) const;

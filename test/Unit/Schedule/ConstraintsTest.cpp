@@ -281,6 +281,30 @@ TEST_F(Constraints, packingNeedsAGroup) {
                            "each K/V head, got Hq=Hkv=8\n");
 }
 
+TEST_F(Constraints, tilesArePartsOfAGroup) {
+  features.packsWholeGroups = true;
+  problem.queryHeads = 24;
+  problem.kvHeads = 1;
+  set("pack_gqa=1 tile_m=48 warps=3");
+  EXPECT_EQ(getMessages(), "");
+  set("pack_gqa=1 tile_m=16 warps=1");
+  EXPECT_EQ(getMessages(),
+            "pack-gqa: expected tile_m=16 to hold as many rows of each of the "
+            "24 query heads of a group, or one of a part of them\n");
+  problem.queryHeads = 32;
+  EXPECT_EQ(getMessages(), "");
+}
+
+TEST_F(Constraints, clustersHaveWholeGroups) {
+  features.packsWholeGroups = true;
+  problem.queryHeads = 128;
+  problem.kvHeads = 1;
+  target = *lookupTarget("sm_90a");
+  set("mma=wgmma producer_warps=4 pack_gqa=1 cluster_m=2");
+  EXPECT_EQ(getMessages(), "kind: expected cluster_m=1 with tiles that are a "
+                           "part of a group, got 2\n");
+}
+
 TEST_F(Constraints, backwardIsNotScheduled) {
   problem.pass = AttentionPass::Backward;
   EXPECT_EQ(getMessages(),

@@ -306,7 +306,7 @@ ScheduleOverrides attn::mergeFields(std::optional<ScheduleAttr> own,
 /// tiles, which the kernels of the schedule can walk.
 static bool walksLists(Region &maskMod, const AttentionProblem &problem,
                        const Schedule &schedule) {
-  int64_t heads = schedule.packGqa ? problem.getGroupSize() : 1;
+  int64_t heads = schedule.getTileHeads(problem.getGroupSize());
   return schedule.kind != ScheduleKind::SmallCache &&
          llvm::all_of(maskMod.getOps<BlockListedOp>(), [&](auto listed) {
            return listed.getBlock()[0] * heads % schedule.tileM == 0 &&
@@ -475,7 +475,7 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
   if (problem.mask.density < 1) {
     density.emplace(op.getMaskMod(), problem);
     options.density = [&](const Schedule &schedule) {
-      int64_t heads = schedule.packGqa ? problem.getGroupSize() : 1;
+      int64_t heads = schedule.getTileHeads(problem.getGroupSize());
       return density->get(schedule.tileM / heads, schedule.tileN);
     };
   }

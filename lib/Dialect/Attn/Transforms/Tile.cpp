@@ -219,14 +219,15 @@ static void createRowTile(OpBuilder &builder, WholeAttention whole,
   }
 }
 
-/// Query heads of a tile. The schedule packs those of a group only where their
-/// number is known.
+/// Query heads of a tile: a group, or a part of one that has more heads than
+/// the tile has rows. The schedule packs them only where their number is known.
 static int64_t getPackedHeads(OnlineAttentionOp step) {
   BoolAttr packs = step.getSchedule()->getPackGqa();
   if (!packs || !packs.getValue())
     return 1;
   AttentionDims dims = AttentionDims::get(step);
-  return dims.queryHeads / dims.keyHeads;
+  return std::min<int64_t>(dims.queryHeads / dims.keyHeads,
+                           step.getSchedule()->getTileM());
 }
 
 /// pack_gqa that was given to a later stage has not been checked yet.
@@ -237,11 +238,15 @@ static LogicalResult checkPacking(OnlineAttentionOp step) {
   AttentionDims dims = AttentionDims::get(step);
   bool isKnown = !ShapedType::isDynamic(dims.queryHeads) &&
                  !ShapedType::isDynamic(dims.keyHeads) && dims.keyHeads > 0;
-  if (isKnown && step.getSchedule()->getTileM() % getPackedHeads(step) == 0)
-    return success();
+  if (isKnown) {
+    int64_t heads = getPackedHeads(step);
+    if (step.getSchedule()->getTileM() % heads == 0 &&
+        dims.queryHeads / dims.keyHeads % heads == 0)
+      return success();
+  }
   return step.emitOpError() << "expected known numbers of heads with pack_gqa, "
                                "and tile_m to be a multiple of the query heads "
-                               "of a group";
+                               "of a group, or a part of them";
 }
 
 /// `keys`, or none where the tile of `forall` has no row of its sequence: most
@@ -287,7 +292,7 @@ static void tile(WholeAttention whole) {
   if (!lengths)
     ranges = getKeyRanges(builder, whole.step, keys);
   OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
-  // Packed, a tile has the same rows of all query heads of a group.
+  // Packed, a tile has the same rows of several query heads of a group.
   int64_t heads = getPackedHeads(whole.step);
   tileM /= heads;
   OpFoldResult step = builder.getIndexAttr(tileM);

@@ -55,7 +55,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
       units.
     - `promote`: products of 8-bit weights with a tile of V are summed from 0 and
       then added to the accumulator in f32, since tensor cores may keep fewer bits.
-    - `pack_gqa`: the query heads of a group share a tile.
+    - `pack_gqa`: the query heads of a group share a tile, or a part of them
+      where they are more than its rows.
     - `splits`: ranges of keys computed apart (`split_kv`), or `split_keys`: the
       keys of such a range, which begins at a multiple of them.
     - `balance`: who takes the ranges of `split_keys`: a CTA each (`grid`), or

@@ -241,7 +241,7 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     the first step is acc = 0, max = -inf, sum = 0. `#attn.none` has acc' = acc + S V
     alone, `#attn.sum` sum' = sum + rowsum S, too, with S = 0 where masked. The query heads it sees are
     grouped over the key heads it sees as in `attn.attention`: after tiling, a
-    tile holds one query head and its key head, or whole groups.
+    tile holds query heads of one key head, or whole groups.
 
     Example:
     ```mlir
