@@ -112,6 +112,9 @@ void Checker::checkInvariance() {
     reject("invariance",
            "expected split_keys in place of splits with invariance=" + level +
                ", got splits=" + std::to_string(schedule.splits));
+  if (schedule.balance == Balance::Share)
+    reject("invariance", "expected balance=grid or plan with invariance=" +
+                             level + ", got share");
   if (schedule.kind == ScheduleKind::SmallCache)
     reject("invariance", "expected kind=large_cache or kind=split_kv with "
                          "invariance=" +
@@ -250,7 +253,7 @@ void Checker::checkKind() {
   if (isSmall || target.kind == TargetKind::Cpu)
     requireValue("rescale_threshold", schedule.rescaleThreshold, 0,
                  "(only large-cache schedules of GPUs rescale by choice)");
-  if (schedule.balance == Balance::Plan)
+  if (schedule.isPlanned())
     checkPlan();
   else if (isSmall || !family.hasRoles())
     requireValue("persistent_ctas", schedule.persistentCtas, 0,
@@ -300,9 +303,10 @@ void Checker::checkSplits() {
 /// The ranges of a plan are those of `split_keys`, and whoever takes them loads
 /// and computes.
 void Checker::checkPlan() {
+  std::string with = "with balance=" + std::string(getName(schedule.balance));
   if (schedule.splitKeys == 0)
-    reject("plan", "expected split_keys with balance=plan, got 0");
-  requireValue("cluster_m", schedule.clusterM, 1, "with balance=plan");
+    reject("plan", "expected split_keys " + with + ", got 0");
+  requireValue("cluster_m", schedule.clusterM, 1, with.c_str());
   requireRange("persistent_ctas", schedule.persistentCtas, 1, 65535);
 }
 
@@ -482,7 +486,7 @@ void Checker::checkFeatures() {
   require(features.splitKv, schedule.kind == ScheduleKind::SplitKV, "split-KV");
   require(features.fixedSplits, schedule.splitKeys > 0,
           "splits of a fixed length of keys that are listed by blocks");
-  require(features.plans, schedule.balance == Balance::Plan,
+  require(features.plans, schedule.isPlanned(),
           "plan without lengths of the keys");
   require(/*isSupported=*/false, schedule.kind == ScheduleKind::Chunks,
           "softmax attention by chunks");

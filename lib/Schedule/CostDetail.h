@@ -23,6 +23,13 @@ struct Work {
 
 Work getWork(const AttentionProblem &problem, const Schedule &schedule);
 
+/// Of a schedule with split_keys, the keys of a range where all sequences have
+/// as many.
+int64_t getRangeKeys(const AttentionProblem &problem, const Schedule &schedule);
+/// The ranges of a sequence then.
+int64_t getSplitCount(const AttentionProblem &problem,
+                      const Schedule &schedule);
+
 /// Sets the traffic and the workspace of the cost. Needs the grid.
 void setTraffic(Cost &cost, const AttentionProblem &problem,
                 const Schedule &schedule, const TargetInfo &target);

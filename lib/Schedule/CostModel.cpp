@@ -15,6 +15,34 @@
 
 namespace attn {
 
+/// Row tiles of all heads, and of each the slices of V.
+static int64_t getRowTiles(const AttentionProblem &problem,
+                           const Schedule &schedule) {
+  HeadShape head = HeadShape::get(problem, schedule.packGqa);
+  int64_t heads = problem.getKvHeadCount() *
+                  (schedule.packGqa ? 1 : problem.getGroupSize());
+  return heads * ceilDiv(head.rows, schedule.tileM) *
+         ceilDiv(getPaddedValueDim(problem), schedule.tileDv);
+}
+
+int64_t detail::getRangeKeys(const AttentionProblem &problem,
+                             const Schedule &schedule) {
+  if (schedule.balance != Balance::Share)
+    return schedule.splitKeys;
+  int64_t shares = getRowTiles(problem, schedule) *
+                   ceilDiv(problem.kvLength, schedule.splitKeys);
+  int64_t ctas = std::max<int64_t>(schedule.persistentCtas, 1);
+  return std::max<int64_t>(ceilDiv(shares, ctas), 1) * schedule.splitKeys;
+}
+
+int64_t detail::getSplitCount(const AttentionProblem &problem,
+                              const Schedule &schedule) {
+  if (schedule.splitKeys == 0)
+    return schedule.splits;
+  int64_t keys = getRangeKeys(problem, schedule);
+  return std::max<int64_t>(ceilDiv(problem.kvLength, keys), 1);
+}
+
 detail::Work detail::getWork(const AttentionProblem &problem,
                              const Schedule &schedule) {
   HeadShape head = HeadShape::get(problem, schedule.packGqa);
@@ -29,8 +57,8 @@ detail::Work detail::getWork(const AttentionProblem &problem,
   work.keyTiles = scaleBy(heads * sums.tiles, launched, rowTiles);
   work.iterations = ceilDiv(sums.maxKeyRows, schedule.tileN);
   if (schedule.splitKeys > 0)
-    work.iterations =
-        std::min(work.iterations, schedule.splitKeys / schedule.tileN);
+    work.iterations = std::min(
+        work.iterations, getRangeKeys(problem, schedule) / schedule.tileN);
   else
     work.iterations = ceilDiv(work.iterations, schedule.splits);
   work.dvSlices =
@@ -47,7 +75,7 @@ static void setGrid(Cost &cost, const AttentionProblem &problem,
     // The CTAs of phase 1, of all chunks; each computes one tile of scores.
     cost.ctas = std::max<int64_t>(work.keyTiles, 1);
   else
-    cost.ctas = work.rowTiles * schedule.getSplitCount(problem.kvLength) *
+    cost.ctas = work.rowTiles * detail::getSplitCount(problem, schedule) *
                 schedule.clusterD * work.dvSlices;
   cost.ctasPerSm = getCtasPerSm(problem, schedule, target);
   cost.waves = static_cast<double>(cost.ctas) /

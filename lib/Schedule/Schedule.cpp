@@ -48,7 +48,15 @@ std::string_view getName(SpillFormat format) {
 }
 
 std::string_view getName(Balance balance) {
-  return balance == Balance::Plan ? "plan" : "grid";
+  switch (balance) {
+  case Balance::Grid:
+    return "grid";
+  case Balance::Plan:
+    return "plan";
+  case Balance::Share:
+    return "share";
+  }
+  return "";
 }
 
 std::string_view getName(Invariance invariance) {
@@ -128,11 +136,13 @@ static constexpr Field fields[] = {
     {"splits", "key ranges computed apart (split_kv)", &Schedule::splits,
      nullptr, 1, 65535},
     {"split_keys",
-     "keys of a range computed apart (split_kv); 0: `splits` equal ones",
+     "keys of a range computed apart (split_kv), or with balance=share what "
+     "they are a multiple of; 0: `splits` equal ones",
      &Schedule::splitKeys, nullptr, 0, kMostElements},
     {"balance",
      "who takes the ranges: a CTA each (grid), or persistent CTAs by a plan of "
-     "the lengths (plan)"},
+     "the lengths (plan), which may make the ranges so long that each CTA has "
+     "one (share)"},
     {"cluster_m", "CTAs that share K/V tiles by multicast", &Schedule::clusterM,
      nullptr, 1, 16},
     {"cluster_d", "CTAs that share the head dims of a query tile",
@@ -249,7 +259,8 @@ Status setScheduleField(Schedule &schedule, std::string_view name,
     return setEnum(schedule.spill, entry,
                    {SpillFormat::Scores, SpillFormat::Probabilities});
   if (name == "balance")
-    return setEnum(schedule.balance, entry, {Balance::Grid, Balance::Plan});
+    return setEnum(schedule.balance, entry,
+                   {Balance::Grid, Balance::Plan, Balance::Share});
   return setEnum(schedule.invariance, entry,
                  {Invariance::None, Invariance::Batch, Invariance::Prefix});
 }

@@ -116,8 +116,8 @@ static std::string printOptions(const Schedule &schedule) {
     options.push_back("splits=" + std::to_string(schedule.splits));
   if (schedule.splitKeys)
     options.push_back("split_keys=" + std::to_string(schedule.splitKeys));
-  if (schedule.balance == Balance::Plan)
-    options.push_back("balance=plan");
+  if (schedule.isPlanned())
+    options.push_back("balance=" + std::string(getName(schedule.balance)));
   if (schedule.clusterM * schedule.clusterD > 1)
     options.push_back("cluster=" + std::to_string(schedule.clusterM) + "x" +
                       std::to_string(schedule.clusterD));

@@ -240,6 +240,9 @@ std::vector<int64_t> Space::getSplits(const Schedule &schedule) const {
   return splits;
 }
 
+/// Shares of fewer keys would be little more than the states that they leave.
+static constexpr int64_t kSharedKeys = 128;
+
 /// Of splits whose number follows from the keys: some hundred to some thousand
 /// keys, in whole tiles.
 static std::vector<int64_t> getSplitLengths(const Schedule &schedule) {
@@ -375,7 +378,7 @@ std::vector<Schedule> Space::takeLargeCache() {
   if (schedules.empty())
     return {};
   // As many as run at once.
-  if (schedules.front().balance == Balance::Plan)
+  if (schedules.front().isPlanned())
     derive("persistent_ctas", &Schedule::persistentCtas,
            [&](const Schedule &s) {
              return target.smCount *
@@ -390,7 +393,10 @@ std::vector<Schedule> Space::takeLargeCache() {
            [&](const Schedule &s) {
              return s.warps == s.getSharing() ? getRescaleThreshold(s) : 0;
            });
-  if (isSplit && schedules.front().invariance != Invariance::None)
+  if (schedules.front().balance == Balance::Share)
+    derive("split_keys", &Schedule::splitKeys,
+           [](const Schedule &s) { return alignUp(kSharedKeys, s.tileN); });
+  else if (isSplit && schedules.front().invariance != Invariance::None)
     expand("split_keys", &Schedule::splitKeys,
            [](const Schedule &s) { return getSplitLengths(s); });
   if (isSplit)

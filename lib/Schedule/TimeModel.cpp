@@ -508,7 +508,7 @@ void TimeModel::run() {
     cost.computedScores =
         static_cast<int64_t>(work.scores * dvSlices * sharing);
   }
-  if (schedule.balance == Balance::Plan)
+  if (schedule.isPlanned())
     kernels += 1;
   if (hasQueryPass()) {
     addPhase(getQueryPass());

@@ -59,7 +59,7 @@ static Traffic getOnePassTraffic(const AttentionProblem &problem,
                                  const Schedule &schedule,
                                  const HeadShape &head) {
   bool isSplit = schedule.kind == ScheduleKind::SplitKV;
-  int64_t splits = schedule.getSplitCount(head.kvLength);
+  int64_t splits = detail::getSplitCount(problem, schedule);
   Traffic traffic =
       isSplit ? countSplitKvForward(head, schedule.tileM, schedule.tileN,
                                     splits, problem.hasLse)
@@ -105,7 +105,7 @@ static int64_t getCapturedElements(const AttentionProblem &problem,
 /// are.
 static Traffic getPlanTraffic(const AttentionProblem &problem,
                               const Schedule &schedule, int64_t rowTiles) {
-  int64_t splits = problem.batch * schedule.getSplitCount(problem.kvLength);
+  int64_t splits = problem.batch * detail::getSplitCount(problem, schedule);
   int64_t taken = rowTiles / problem.batch * splits;
   return Traffic()
       .read(Operand::Worklist, problem.batch * problem.batch + taken +
@@ -141,7 +141,7 @@ Traffic getTraffic(const AttentionProblem &problem, const Schedule &schedule) {
     reads = scaleBy(reads, clusters, rowTiles);
   }
   traffic = traffic * heads;
-  if (schedule.balance == Balance::Plan)
+  if (schedule.isPlanned())
     traffic += getPlanTraffic(problem, schedule, heads * rowTiles);
   return traffic;
 }
@@ -228,7 +228,7 @@ static int64_t getStateBytes(const AttentionProblem &problem,
                              const Schedule &schedule) {
   int64_t rows = problem.getKvHeadCount() * problem.getPackedRows();
   if (schedule.kind == ScheduleKind::SplitKV)
-    return schedule.getSplitCount(problem.kvLength) * rows *
+    return detail::getSplitCount(problem, schedule) * rows *
            (problem.valueDim + getRowValueCount(problem)) * 4;
   if (schedule.kind != ScheduleKind::SmallCache)
     return 0;
@@ -246,8 +246,8 @@ static int64_t getWorkspaceBytes(const Cost &cost,
                                  const AttentionProblem &problem,
                                  const Schedule &schedule) {
   int64_t bytes = getStateBytes(problem, schedule);
-  if (schedule.balance == Balance::Plan)
-    bytes += 4 * (1 + problem.batch * schedule.getSplitCount(problem.kvLength));
+  if (schedule.isPlanned())
+    bytes += 4 * (1 + problem.batch * detail::getSplitCount(problem, schedule));
   for (const OperandBytes &moved : cost.operands)
     if (moved.operand == Operand::QueryRows)
       bytes += moved.written;

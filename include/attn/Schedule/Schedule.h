@@ -54,8 +54,10 @@ enum class QueryPrologue { Kernel, Fused };
 
 /// Who takes a split of the keys: a CTA of a grid that has one for each split
 /// of the longest sequence, or persistent CTAs that share out those that there
-/// are, as a kernel in front has planned it from the lengths.
-enum class Balance { Grid, Plan };
+/// are, as a kernel in front has planned it from the lengths. Share: that
+/// kernel chooses how long the ranges are, too, so that each of those CTAs has
+/// about one (FlashInfer, Ye et al. 2025, section 3.3.1).
+enum class Balance { Grid, Plan, Share };
 
 /// What the bits of a row may depend on. Batch: on the tensors and the lengths
 /// of its own sequence, and on sizes that are known and the same for all of
@@ -125,7 +127,8 @@ struct Schedule {
   /// heads than a tile has rows, one row of as many heads.
   bool packGqa = false;
   /// Ranges of keys that are computed apart and merged (SplitKV): a number of
-  /// them, or, of `splitKeys` keys each, as many as there are keys for.
+  /// them, or, of `splitKeys` keys each, as many as there are keys for; with
+  /// Balance::Share of a multiple of `splitKeys`.
   int64_t splits = 1;
   int64_t splitKeys = 0;
   Balance balance = Balance::Grid;
@@ -153,6 +156,8 @@ struct Schedule {
   }
 
   int64_t getNumThreads() const { return 32 * (warps + producerWarps); }
+  /// True if a kernel in front lists the ranges.
+  bool isPlanned() const { return balance != Balance::Grid; }
   /// Ranges that `keys` keys are divided into at most.
   int64_t getSplitCount(int64_t keys) const;
   /// Rows of one mma_sync warp.

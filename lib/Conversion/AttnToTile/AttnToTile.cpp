@@ -74,7 +74,9 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
 }
 
 /// The states of splits, and the kernel that combines them: [splits * B, Hq, M]
-/// (KernelOperands.h), or of sequences behind each other their rows.
+/// (KernelOperands.h), or of sequences behind each other their rows. Of ranges
+/// that a plan chooses whole ones are no more than CTAs, and each sequence has
+/// a rest besides.
 static void addSplits(LaunchProgram &program, const TiledAttention &attention,
                       StringRef name) {
   OnlineAttentionOp step = attention.first;
@@ -84,7 +86,15 @@ static void addSplits(LaunchProgram &program, const TiledAttention &attention,
   Size columns = program.constant(AttentionDims::get(step).valueDim);
   Size batches =
       isPacked ? program.getPackedRows("query") : program.dim("query", kBatch);
-  SmallVector<Size> rowSizes = {batches * splits, heads};
+  Size parts = batches * splits;
+  if (plansRanges(attention)) {
+    Size whole = program.getPlannedTiles(attention);
+    if (isPacked)
+      whole = whole.floorDiv(attention.getDvSlices()) *
+              attention.getTilePositions();
+    parts = whole + batches;
+  }
+  SmallVector<Size> rowSizes = {parts, heads};
   Size rows = batches * heads;
   if (!isPacked) {
     rowSizes.push_back(program.dim("query", kSequence));

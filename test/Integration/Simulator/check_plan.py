@@ -1,8 +1,9 @@
-"""The plan of a worklist (balance = "plan"), and what it gives.
+"""The plan of a worklist (balance = "plan", or "share"), and what it gives.
 
-usage: check_plan.py list|sequences|replay|balance
+usage: check_plan.py list|sequences|shares|replay|balance
 list: the worklist alone, for random lengths with zeros: which splits there are, each once, the longest first, so that CTAs that take every
-n-th have nearly as much. sequences: the same of packed ones, whose entries name row tiles, and of offsets that do not ascend. replay: a launch is the same for all lengths, and gives the bits of the kernel whose grid has a CTA for each split.
+n-th have nearly as much. sequences: the same of packed ones, whose entries name row tiles, and of offsets that do not ascend. shares: the same of a plan that chooses
+how long ranges are, of tensors and of packed ones: no two states in one place, and the bits of a plan with ranges of that length. replay: a launch is the same for all lengths, and gives the bits of the kernel whose grid has a CTA for each split.
 balance: clocks of the longest CTA over the mean for lengths by Zipf's law.
 """
 
@@ -20,13 +21,13 @@ from sweep import LONG
 HEADS, KEY_HEADS, D, SPLIT = 4, 2, 64, 32
 
 
-def compile_decode(folder, target, balance, ctas=8, keys=None):
+def compile_decode(folder, target, balance, ctas=8, keys=None, unit=SPLIT):
     n = "?" if keys is None else keys
     q, k, o = f"tensor<?x{HEADS}x1x{D}xf16>", f"tensor<?x{KEY_HEADS}x{n}x{D}xf16>", f"tensor<?x{HEADS}x1x{D}xf16>"
-    plan = f', balance = "plan", persistent_ctas = {ctas}' if balance == "plan" else ""
+    plan = f', balance = "{balance}", persistent_ctas = {ctas}' if balance != "grid" else ""
     (folder / "decode.mlir").write_text(f"""func.func @decode(%q: {q}, %k: {k}, %v: {k}, %n: tensor<?xi32>) -> {o} {{
   %o = attn.attention %q, %k, %v lengths(key %n : tensor<?xi32>)
-      {{schedule = #attn.schedule<kind = "split_kv", mma = "mma_sync", split_keys = {SPLIT}, tile_n = 16, tile_m = 16, stages = 2, warps = 1, pack_gqa = true{plan}>}} : {q}, {k}, {k} -> {o}
+      {{schedule = #attn.schedule<kind = "split_kv", mma = "mma_sync", split_keys = {unit}, tile_n = 16, tile_m = 16, stages = 2, warps = 1, pack_gqa = true{plan}>}} : {q}, {k}, {k} -> {o}
   return %o : {o}
 }}
 """)
@@ -34,14 +35,14 @@ def compile_decode(folder, target, balance, ctas=8, keys=None):
     return folder / f"{balance}.ptx"
 
 
-def compile_sequences(folder):
+def compile_sequences(folder, balance="plan", ctas=8):
     q, k = f"tensor<?x{HEADS}x{D}xf16>", f"tensor<?x{KEY_HEADS}x?x{D}xf16>"
     b = f"tensor<?x{HEADS}x?x{D}xf16>"
     (folder / "sequences.mlir").write_text(f"""func.func @decode(%qp: {q}, %k: {k}, %v: {k}, %offsets: tensor<?xi32>, %n: tensor<?xi32>) -> {q} {{
   %q = attn.ragged %qp[%offsets] : {q}[tensor<?xi32>] -> {b}
   %m = attn.sequence_lengths %offsets : tensor<?xi32> -> tensor<?xi32>
   %r = attn.attention %q, %k, %v lengths(key %n : tensor<?xi32>, query %m : tensor<?xi32>)
-      {{schedule = #attn.schedule<kind = "split_kv", mma = "mma_sync", split_keys = {SPLIT}, tile_n = 16, tile_m = 16, stages = 2, warps = 1, balance = "plan", persistent_ctas = 8>}}
+      {{schedule = #attn.schedule<kind = "split_kv", mma = "mma_sync", split_keys = {SPLIT}, tile_n = 16, tile_m = 16, stages = 2, warps = 1, balance = "{balance}", persistent_ctas = {ctas}>}}
       : {b}, {k}, {k} -> {b}
   %zero = arith.constant 0 : index
   %rows = tensor.dim %qp, %zero : {q}
@@ -107,7 +108,8 @@ def check_list():
             payload = np.clip(lengths[items // splits] - items % splits * SPLIT, 0, SPLIT)
             assert (np.diff(payload) <= 0).all(), (trial, payload)
             for ctas in (1, 7, 132):
-                loads = [payload[cta::ctas].sum() for cta in range(ctas)]
+                # In turns, every other time from the last CTA on.
+                loads = [payload[cta :: 2 * ctas].sum() + payload[2 * ctas - 1 - cta :: 2 * ctas].sum() for cta in range(ctas)]
                 assert max(loads) - min(loads) <= SPLIT, (trial, ctas, loads)
 
 
@@ -121,9 +123,7 @@ def check_sequences():
             batches, keys = int(rng.integers(1, 60)), int(rng.integers(1, 300))
             splits = -(-keys // SPLIT)
             lengths = random_lengths(rng, batches, keys)
-            rows = rng.integers(0, 60, batches) * (rng.random(batches) < rng.choice([0.1, 0.6, 1]))
-            rows[rng.integers(0, batches)] = rng.choice([1, 15, 16, 17])
-            offsets = np.concatenate([[0], np.cumsum(rows)]).astype(np.int32)
+            _, offsets = draw_rows(rng, batches)
             ascends = trial % 5 != 4
             if not ascends:
                 offsets = rng.integers(-5, offsets[-1] + 5, batches + 1).astype(np.int32)
@@ -144,6 +144,63 @@ def check_sequences():
             assert count == len(expected) and sorted(zip(items, tiles)) == expected, (trial, count, len(expected))
             payload = np.clip(lengths[items // splits] - items % splits * SPLIT, 0, SPLIT)
             assert (np.diff(payload) <= 0).all(), (trial, payload)
+
+
+def draw_rows(rng, batches):
+    """Rows of sequences behind each other, and where they begin."""
+    rows = rng.integers(0, 60, batches) * (rng.random(batches) < rng.choice([0.1, 0.6, 1]))
+    rows[rng.integers(0, batches)] = rng.choice([1, 15, 16, 17])
+    return rows, np.concatenate([[0], np.cumsum(rows)]).astype(np.int32)
+
+
+def check_share(rng, folder, is_packed, ctas):
+    """One worklist of a plan that chooses ranges. Units are those of 32 keys, and each row tile counts."""
+    ptx = compile_sequences(folder, "share", ctas) if is_packed else compile_decode(folder, "sm_80", "share", ctas)
+    manifest = folder / f"{ptx.stem}.json"
+    text, room = manifest.read_text(), {space["name"]: space for space in json.loads(manifest.read_text())["workspaces"]}
+    assert "worklist" in room and "partial_output" in room, room
+    batches, keys = int(rng.integers(1, 60)), int(rng.integers(1, 700))
+    lengths = random_lengths(rng, batches, keys)
+    rows, offsets = draw_rows(rng, batches) if is_packed else (np.ones(batches, int), None)
+    tiles = -(-rows // 16) if is_packed else rows
+    groups = HEADS if is_packed else KEY_HEADS  # what a row tile of the list stands for
+    most = -(-keys // SPLIT)
+    words = (ctas // groups + (batches + int(rows.sum()) // 16 if is_packed else batches)) * (2 if is_packed else 1) + batches + 2
+    output = ["R0", HEADS, D] if is_packed else ["B0", HEADS, 1, D]
+    manifest.write_text(plan_alone(text, words, output))
+    q = np.zeros((max(int(rows.sum()), 1), HEADS, D) if is_packed else (batches, HEADS, 1, D), np.float16)
+    k = np.zeros((batches, KEY_HEADS, keys, D), np.float16)
+    worklist, _ = simulate(ptx, folder, [q, k, k, *([offsets] if is_packed else []), lengths, q])
+    count, length, first, entries = int(worklist[0]), int(worklist[1]), worklist[2 : 2 + batches], worklist[2 + batches :]
+    lengths = np.clip(lengths.astype(np.int64), 0, most * SPLIT)
+    assert length == SPLIT * max(-(-int((-(-lengths // SPLIT) * tiles).sum()) * groups // ctas), 1), length
+    items = entries[: 2 * count : 2] if is_packed else entries[:count]
+    named = entries[1 : 2 * count : 2] if is_packed else np.zeros(count, int)
+    expected = [(b * most + s, t) for b, n in enumerate(lengths) for s in range(max(-(-n // length), 1)) for t in range(tiles[b])]
+    assert count == len(expected) and sorted(zip(items, named)) == expected, (count, len(expected))
+    payload = np.clip(lengths[items // most] - items % most * length, 0, length)
+    assert (np.diff(payload) <= 0).all() and int((payload == length).sum()) * groups <= max(ctas, groups * int(tiles.max())), payload
+    # The states of a sequence's ranges are behind those of the sequence before.
+    states = np.maximum(-(-lengths // length), 1) * rows
+    assert (first == np.cumsum(states) - states).all(), (first, states)
+    assert states.sum() <= (ctas // groups * 16 + rows.sum() if is_packed else ctas // groups + batches), states.sum()
+    return length
+
+
+def check_shares():
+    rng = np.random.default_rng(5)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        lengths = {check_share(rng, folder, trial % 2 == 1, int(rng.choice([1, 7, 40, 132]))) // SPLIT for trial in range(32 if LONG else 12)}
+        assert len(lengths) > 3, lengths
+        # 6 sequences of up to 300 keys for 12 CTAs: as by a plan with ranges of the length that follows.
+        q, k, v = (rng.standard_normal((6, h, m, D)).astype(np.float16) for h, m in [(HEADS, 1), (KEY_HEADS, 300), (KEY_HEADS, 300)])
+        shares = compile_decode(folder, "sm_90a", "share", 12)
+        for lengths in (np.full(6, 300, np.int32), np.array([0, 7, 300, 64, 0, 100], np.int32), np.zeros(6, np.int32)):
+            length = SPLIT * max(-(-int((-(-lengths // SPLIT)).sum()) * KEY_HEADS // 12), 1)
+            plan = compile_decode(folder, "sm_90a", "plan", 12, unit=length)
+            found, exact = (simulate(ptx, folder, [q, k, v, lengths])[0] for ptx in (shares, plan))
+            assert found.tobytes() == exact.tobytes(), (lengths, length)
 
 
 def check_replay():
@@ -179,14 +236,14 @@ def check_balance():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         longest = {}
-        for balance in ("plan", "grid"):
+        for balance in ("plan", "share", "grid"):
             _, text = simulate(compile_decode(folder, "sm_80", balance, ctas), folder, [q, k, k, lengths], "--timing")
             of_kernels = dict(re.findall(r"\n(\w+)\nrole.*?takes ([\d.]+) of the mean", text, re.DOTALL))
             longest[balance] = float(of_kernels["decode"])
-        print(f"the longest CTA takes {longest['plan']} of the mean with a plan, {longest['grid']} without")
-        assert longest["plan"] <= 1.1 < 1.5 < longest["grid"]
+        print(f"the longest CTA takes {longest['plan']} of the mean with a plan, {longest['share']} with one that chooses ranges, {longest['grid']} without")
+        assert longest["plan"] <= 1.1 < longest["share"] <= 1.5 < 1.7 < longest["grid"]
 
 
 if __name__ == "__main__":
-    {"list": check_list, "sequences": check_sequences, "replay": check_replay, "balance": check_balance}[sys.argv[1]]()
+    {"list": check_list, "sequences": check_sequences, "shares": check_shares, "replay": check_replay, "balance": check_balance}[sys.argv[1]]()
     print("PASS")

@@ -88,8 +88,11 @@ private:
   /// The number of the row among those of sequences behind each other, and rows
   /// that one of these has at most; null without.
   Value packedRow, room;
-  /// How far the parts of a row are apart: B, or the rows of all sequences.
+  /// B, or the rows of all sequences.
   Value partRows;
+  /// Where the first part of the row is among those of all, and how far the
+  /// next one is from it.
+  Value firstPart, partStep;
   /// The largest magnitudes of the lane's columns, behind each output_mod.
   SmallVector<Value> amax;
 };
@@ -146,14 +149,28 @@ LogicalResult CombineKernelBuilder::takeOwnSplits() {
   Value rest = arith::IndexCastUIOp::create(
       builder, loc, builder.getIndexType(), planned->hasRest);
   splits = create<arith::AddIOp>(planned->whole, rest);
+  if (!plansRanges(attention))
+    return success();
+  firstPart = readFirstState(row[kBatch]);
+  partStep = constant(1);
+  if (!packedRow)
+    return success();
+  firstPart = create<arith::AddIOp>(firstPart, row[kSequence]);
+  partStep = getQueryRows(row[kBatch]);
   return success();
 }
 
 /// A statistic of the row in part `part`, or an element of its accumulator.
 Value CombineKernelBuilder::readPart(Value view, Value part, Value column) {
-  Value first = packedRow ? packedRow : row[kBatch];
   Value inPart =
-      create<arith::AddIOp>(create<arith::MulIOp>(part, partRows), first);
+      create<arith::AddIOp>(create<arith::MulIOp>(part, partStep), firstPart);
+  // Of sequences that overlap some have no room.
+  if (packedRow && plansRanges(attention)) {
+    int64_t rowDim = column ? 0 : 1;
+    Value room = tile::DimOp::create(builder, loc, view, rowDim);
+    Value last = create<arith::SubIOp>(room, constant(1));
+    inPart = create<arith::MinUIOp>(inPart, last);
+  }
   SmallVector<Value> at = {inPart, row[kHead]};
   if (!packedRow)
     at.push_back(row[kSequence]);
@@ -451,6 +468,8 @@ LogicalResult CombineKernelBuilder::build(StringRef name) {
     OnlineAttentionOp step = attention.first;
     if (RaggedOp query = getRagged(step.getQuery()))
       findSequence(query);
+    firstPart = packedRow ? packedRow : row[kBatch];
+    partStep = partRows;
     if (attention.worklist && failed(takeOwnSplits()))
       return failure();
     Value max = getMax(), sum;

@@ -171,14 +171,29 @@ Value ForwardKernelBuilder::takeSequence(Value packed, Value first,
                                   first, rows);
 }
 
-/// Makes the rows of the CTA's sequence and split those of the workspaces.
+/// Makes the rows of the CTA's sequence and split those of the workspaces. Of
+/// sequences that overlap some may have no room there.
 void ForwardKernelBuilder::takePartials(Value packed, Value first, Value rows) {
-  Value all = tile::DimOp::create(builder, attention.forall.getLoc(), packed,
-                                  /*dim=*/0);
+  Location loc = attention.forall.getLoc();
+  Value all = tile::DimOp::create(builder, loc, packed, /*dim=*/0);
+  if (plansRanges(attention)) {
+    first =
+        readFirstState(values.lookup(attention.forall.getInductionVar(kLoopB)));
+    all = rows;
+  }
   Value ofSplit =
       create<arith::AddIOp>(create<arith::MulIOp>(split, all), first);
-  for (Value out : attention.forall.getRegionIterArgs())
-    values.map(out, takeSequence(values.lookup(out), ofSplit, rows));
+  for (Value out : attention.forall.getRegionIterArgs()) {
+    Value partials = values.lookup(out), taken = rows;
+    if (plansRanges(attention)) {
+      auto type = cast<tile::GlobalType>(partials.getType());
+      Value room = tile::DimOp::create(builder, loc, partials,
+                                       tile::SequenceOp::getRowDim(type));
+      taken =
+          create<arith::MinSIOp>(rows, create<arith::SubIOp>(room, ofSplit));
+    }
+    values.map(out, takeSequence(partials, ofSplit, taken));
+  }
 }
 
 /// Makes the entries of the CTA's batch a table, of those that have all batches
@@ -275,14 +290,34 @@ LogicalResult ForwardKernelBuilder::mapPersistentGrid() {
   return success();
 }
 
-/// Number `at` of the worklist.
-Value ForwardKernelBuilder::readWorklist(Value at) {
+/// The builder is set into a loop over a CTA's numbers below `total`, of which
+/// each CTA takes one in turn, in every other round from the last CTA on: of
+/// shares that get smaller, who had the largest of a round has the smallest of
+/// the next. Returns the number.
+Value ForwardKernelBuilder::walkInTurns(Value total) {
   Location loc = attention.forall.getLoc();
-  at = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), at);
-  Value number =
-      tile::ExtractOp::create(builder, loc, builder.getI32Type(), worklist, at);
-  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                      number);
+  Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  Value cta = getBlockId(gpu::Dimension::x), one = constant(1);
+  Value back = create<arith::SubIOp>(create<arith::SubIOp>(ctas, one), cta);
+  auto getTurn = [&](Value round) -> Value {
+    Value isForward =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                              create<arith::AndIOp>(round, one), constant(0));
+    return arith::SelectOp::create(builder, loc, isForward, cta, back);
+  };
+  Value whole = create<arith::DivUIOp>(total, ctas);
+  Value isInLast = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::ult, getTurn(whole),
+      create<arith::RemUIOp>(total, ctas));
+  Value rounds = create<arith::AddIOp>(
+      whole, arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                          isInLast));
+  auto loop = scf::ForOp::create(builder, loc, cta,
+                                 create<arith::MulIOp>(rounds, ctas), ctas);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value round = create<arith::DivUIOp>(loop.getInductionVar(), ctas);
+  return create<arith::AddIOp>(create<arith::MulIOp>(round, ctas),
+                               getTurn(round));
 }
 
 /// A grid that walks a worklist: the builder is set into a loop over the splits
@@ -305,16 +340,17 @@ LogicalResult ForwardKernelBuilder::mapPlannedGrid() {
   Value groups =
       create<arith::DivUIOp>(*heads, constant(attention.getTileHeads()));
   Value tiles = create<arith::MulIOp>(rowTiles, groups);
-  Value total = create<arith::MulIOp>(readWorklist(constant(0)), tiles);
-  Value ctas = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
-  auto loop = scf::ForOp::create(builder, loc, getBlockId(gpu::Dimension::x),
-                                 total, ctas);
-  builder.setInsertionPointToStart(loop.getBody());
-  Value item = create<arith::DivUIOp>(loop.getInductionVar(), tiles);
-  Value tile = create<arith::RemUIOp>(loop.getInductionVar(), tiles);
+  FailureOr<Value> header = getWorklistHeader();
+  if (failed(header))
+    return failure();
+  Value total =
+      create<arith::MulIOp>(readWorklist(constant(kEntryCount)), tiles);
+  Value number = walkInTurns(total);
+  Value item = create<arith::DivUIOp>(number, tiles);
+  Value tile = create<arith::RemUIOp>(number, tiles);
   Value words = constant(namesTiles ? 2 : 1);
   Value entry =
-      create<arith::AddIOp>(create<arith::MulIOp>(item, words), constant(1));
+      create<arith::AddIOp>(create<arith::MulIOp>(item, words), *header);
   FailureOr<Value> batch = takeSplit(readWorklist(entry));
   if (failed(batch))
     return failure();

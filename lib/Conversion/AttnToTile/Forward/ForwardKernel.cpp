@@ -237,8 +237,8 @@ LogicalResult ForwardKernelBuilder::convertOutputMod(OutputModOp op) {
 }
 
 /// Where the CTA's rows are in an output, or in a workspace of states, whose
-/// first dimension has the batches of each split, or which is already that of
-/// the split's sequence.
+/// first dimension has the batches of each split, or the splits of each batch,
+/// or which is already that of the split's sequence.
 FailureOr<SmallVector<Value>> ForwardKernelBuilder::getPlace() {
   SmallVector<Value> place =
       llvm::map_to_vector(attention.forall.getInductionVars(),
@@ -253,8 +253,11 @@ FailureOr<SmallVector<Value>> ForwardKernelBuilder::getPlace() {
   if (failed(batches))
     return failure();
   place.pop_back();
-  place[kLoopB] = create<arith::AddIOp>(create<arith::MulIOp>(split, *batches),
-                                        place[kLoopB]);
+  if (plansRanges(attention))
+    place[kLoopB] = create<arith::AddIOp>(readFirstState(place[kLoopB]), split);
+  else
+    place[kLoopB] = create<arith::AddIOp>(
+        create<arith::MulIOp>(split, *batches), place[kLoopB]);
   return place;
 }
 

@@ -44,7 +44,7 @@ private:
   mlir::LogicalResult mapOrderedGrid(TileOrder order);
   mlir::LogicalResult mapGrid();
   mlir::LogicalResult mapPersistentGrid();
-  mlir::Value readWorklist(mlir::Value at);
+  mlir::Value walkInTurns(mlir::Value total);
   mlir::LogicalResult mapPlannedGrid();
   mlir::LogicalResult checkGrid();
   /// Sets the builder to where a tile is computed.

@@ -275,9 +275,10 @@ static LogicalResult addOutputs(TiledAttention &attention) {
 }
 
 /// The workspace of a stack of states, as the kernels see it; of sequences
-/// behind each other one split is behind another.
-static WorkspaceView getPartialView(StringRef name, Value stack,
-                                    bool isPacked) {
+/// behind each other one split is behind another. How many there are may be up
+/// to a plan.
+static WorkspaceView getPartialView(StringRef name, Value stack, bool isPacked,
+                                    bool isPlanned) {
   auto type = cast<RankedTensorType>(stack.getType());
   SmallVector<int64_t> shape(type.getShape().drop_front());
   if (isPacked && shape.size() > kHeadDim)
@@ -285,7 +286,7 @@ static WorkspaceView getPartialView(StringRef name, Value stack,
   else if (isPacked)
     shape = {shape[kHead], ShapedType::kDynamic};
   else
-    shape[kBatch] = type.isDynamicDim(0) || type.isDynamicDim(1)
+    shape[kBatch] = isPlanned || type.isDynamicDim(0) || type.isDynamicDim(1)
                         ? ShapedType::kDynamic
                         : type.getDimSize(0) * type.getDimSize(1);
   return {name.str(), tile::GlobalType::get(type.getContext(), shape,
@@ -321,7 +322,8 @@ static void addPartials(TiledAttention &attention) {
     names.push_back(("partial_" + row.name).str());
   for (auto [name, stack] :
        llvm::zip_equal(names, attention.forall.getResults()))
-    attention.partials.push_back(getPartialView(name, stack, isPacked));
+    attention.partials.push_back(
+        getPartialView(name, stack, isPacked, plansRanges(attention)));
 }
 
 /// The nest that ends in `end`, without operands.
@@ -339,12 +341,12 @@ static FailureOr<TiledAttention> findNest(NormalizeOp end, bool allowTf32) {
       failed(checkNest(attention.first, attention.forall,
                        attention.combine ? 4 : 3)))
     return failure();
-  addPartials(attention);
   attention.schedule = attention.first.getScheduleAttr();
   attention.scale = attention.first.getScaleValue();
   if (!attention.schedule || !attention.schedule.isComplete())
     return attention.first.emitOpError() << "expected a complete schedule, as "
                                             "--attn-select-schedule gives";
+  addPartials(attention);
   if (failed(checkSupported(attention, allowTf32)) ||
       failed(addWorklist(attention)))
     return failure();

@@ -68,6 +68,12 @@ LogicalResult KernelScope::copyScalar(Operation *op) {
   }
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return copyRead(extract);
+  if (auto range = dyn_cast<RangeKeysOp>(op)) {
+    if (!worklist)
+      return op->emitOpError() << "expected a plan of the splits";
+    values.map(range.getKeys(), readWorklist(constant(kRangeKeys)));
+    return success();
+  }
   hoist(builder.clone(*op, values));
   return success();
 }
@@ -256,26 +262,78 @@ Value KernelScope::getKeyLength(Value batch) {
   return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), keys);
 }
 
-FailureOr<PlannedSplits> KernelScope::getPlannedSplits(Value batch) {
+FailureOr<Value> KernelScope::getExistingKeys(Value batch) {
   Location loc = attention.getLoc();
   FailureOr<Value> splits = getExtent(kLoopSplit);
   if (failed(splits))
     return failure();
   Value keys = getKeyLength(batch);
   // No more than the kernel has splits for, whatever the length says.
-  Value splitKeys = constant(getSchedule(attention.schedule).splitKeys);
-  Value most = arith::MulIOp::create(builder, loc, *splits, splitKeys);
+  Value most = arith::MulIOp::create(
+      builder, loc, *splits,
+      constant(getSchedule(attention.schedule).splitKeys));
   keys = arith::MaxSIOp::create(builder, loc, keys, constant(0));
-  keys = arith::MinSIOp::create(builder, loc, keys, most);
+  return arith::MinSIOp::create(builder, loc, keys, most).getResult();
+}
+
+Value KernelScope::getQueryRows(Value batch) {
+  Location loc = attention.getLoc();
+  OnlineAttentionOp step = attention.first;
+  RaggedOp query = getRagged(step.getQuery());
+  Value all = tile::DimOp::create(builder, loc,
+                                  values.lookup(query.getPacked()), /*dim=*/0);
+  Value rows = getSequence(values.lookup(query.getOffsets()), batch, all).count;
+  rows = arith::MaxSIOp::create(builder, loc, rows, constant(0));
+  int64_t room = query.getType().getDimSize(kSequence);
+  if (ShapedType::isDynamic(room))
+    return rows;
+  return arith::MinSIOp::create(builder, loc, rows, constant(room));
+}
+
+Value KernelScope::readWorklist(Value at) {
+  Location loc = attention.getLoc();
+  at = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), at);
+  Value number =
+      tile::ExtractOp::create(builder, loc, builder.getI32Type(), worklist, at);
+  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
+                                      number);
+}
+
+FailureOr<Value> KernelScope::getWorklistHeader() {
+  if (!plansRanges(attention))
+    return constant(kEntryCount + 1);
+  FailureOr<Value> batches = getExtent(kLoopB);
+  if (failed(batches))
+    return failure();
+  return arith::AddIOp::create(builder, attention.getLoc(), *batches,
+                               constant(kFirstStates))
+      .getResult();
+}
+
+Value KernelScope::readFirstState(Value batch) {
+  return readWorklist(arith::AddIOp::create(builder, attention.getLoc(), batch,
+                                            constant(kFirstStates)));
+}
+
+FailureOr<PlannedSplits> KernelScope::getPlannedSplits(Value batch) {
+  Location loc = attention.getLoc();
+  FailureOr<Value> keys = getExistingKeys(batch);
+  if (failed(keys))
+    return failure();
+  Value range = rangeKeys;
+  if (!plansRanges(attention))
+    range = constant(getSchedule(attention.schedule).splitKeys);
+  else if (!range)
+    range = readWorklist(constant(kRangeKeys));
   PlannedSplits planned;
-  planned.whole = arith::DivUIOp::create(builder, loc, keys, splitKeys);
-  planned.rest = arith::RemUIOp::create(builder, loc, keys, splitKeys);
+  planned.whole = arith::DivUIOp::create(builder, loc, *keys, range);
+  planned.rest = arith::RemUIOp::create(builder, loc, *keys, range);
   auto compare = [&](arith::CmpIPredicate predicate, Value value) -> Value {
     return arith::CmpIOp::create(builder, loc, predicate, value, constant(0));
   };
   planned.hasRest = compare(arith::CmpIPredicate::ne, planned.rest);
   planned.hasRest = arith::OrIOp::create(
-      builder, loc, planned.hasRest, compare(arith::CmpIPredicate::eq, keys));
+      builder, loc, planned.hasRest, compare(arith::CmpIPredicate::eq, *keys));
   return planned;
 }
 

@@ -14,6 +14,7 @@
 
 #include "Kernel/KernelOperands.h"
 #include "Kernel/ModToMap.h"
+#include "Kernel/Prologue.h"
 
 namespace attn {
 
@@ -54,8 +55,8 @@ WarpOfGrid getWarpOfGrid(mlir::OpBuilder &builder, mlir::Location loc,
 mlir::Value reduceMagnitudes(mlir::OpBuilder &builder, mlir::Location loc,
                              mlir::Value magnitude);
 
-/// The splits of a batch by its length: `whole` ones of split_keys keys, and
-/// one of the `rest` (i1 `hasRest`), if there is any, or no key at all.
+/// The splits of a batch by its length: `whole` ones of the keys of a range,
+/// and one of the `rest` (i1 `hasRest`), if there is any, or no key at all.
 struct PlannedSplits {
   mlir::Value whole, rest, hasRest;
 };
@@ -108,6 +109,16 @@ protected:
                            mlir::Value all);
   /// The number of keys that a batch is said to have.
   mlir::Value getKeyLength(mlir::Value batch);
+  /// That number, from 0 to what the splits may have.
+  mlir::FailureOr<mlir::Value> getExistingKeys(mlir::Value batch);
+  /// Rows of the query that sequence `batch` of those behind each other has.
+  mlir::Value getQueryRows(mlir::Value batch);
+  /// Number `at` of the worklist (index).
+  mlir::Value readWorklist(mlir::Value at);
+  /// Words in front of the entries of the worklist.
+  mlir::FailureOr<mlir::Value> getWorklistHeader();
+  /// The first state of a batch: see plansRanges.
+  mlir::Value readFirstState(mlir::Value batch);
   /// What a plan of the splits makes of the length of a batch.
   mlir::FailureOr<PlannedSplits> getPlannedSplits(mlir::Value batch);
   mlir::Value getBlockId(mlir::gpu::Dimension dimension);
@@ -158,6 +169,7 @@ protected:
   /// What is computed before the attention for itself, by number of the op.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> prologueViews;
   mlir::Value worklist;   ///< of a plan; null without one
+  mlir::Value rangeKeys;  ///< where the plan is made; read elsewhere
   mlir::IRMapping values; ///< outside tensors and scalars -> in the kernel
   mlir::IRMapping tables; ///< of all batches -> that of the CTA's
   ModToMap mods;

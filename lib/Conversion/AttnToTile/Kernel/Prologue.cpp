@@ -134,20 +134,24 @@ void attn::findPrologue(TiledAttention &attention,
 }
 
 LogicalResult attn::addWorklist(TiledAttention &attention) {
-  if (attention.schedule.getBalance() != "plan")
-    return success();
   Schedule schedule = getSchedule(attention.schedule);
+  if (!schedule.isPlanned())
+    return success();
   if (!attention.combine || schedule.splitKeys == 0 ||
       !attention.first.getKeyLengths() || schedule.persistentCtas == 0)
     return attention.first.emitOpError()
            << "expected split_keys, persistent_ctas and lengths of the keys "
-              "with balance = \"plan\", got "
-           << attention.schedule;
+              "with balance = \""
+           << getName(schedule.balance) << "\", got " << attention.schedule;
   MLIRContext *context = attention.first.getContext();
   attention.worklist = {"worklist",
                         tile::GlobalType::get(context, {ShapedType::kDynamic},
                                               IntegerType::get(context, 32))};
   return success();
+}
+
+bool attn::plansRanges(const TiledAttention &attention) {
+  return getSchedule(attention.schedule).balance == Balance::Share;
 }
 
 bool attn::plansRowTiles(const TiledAttention &attention) {

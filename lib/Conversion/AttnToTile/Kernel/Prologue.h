@@ -52,6 +52,15 @@ mlir::LogicalResult addWorklist(TiledAttention &attention);
 /// it is a split of all row tiles.
 bool plansRowTiles(const TiledAttention &attention);
 
+/// Whether the plan chooses how long the ranges of keys are. States are behind
+/// each other then: those of a sequence's ranges, then those of the next.
+bool plansRanges(const TiledAttention &attention);
+
+/// What stands in front of a worklist's entries: how many there are, and, of a
+/// plan that chooses ranges, their keys and for each batch the number of its
+/// first state.
+enum WorklistWord : int64_t { kEntryCount, kRangeKeys, kFirstStates };
+
 } // namespace attn
 
 #endif // LIB_CONVERSION_ATTNTOTILE_KERNEL_PROLOGUE_H

@@ -26,8 +26,7 @@ LogicalResult attn::checkRagged(const TiledAttention &attention) {
   if (!query)
     return success();
   Schedule schedule = getSchedule(attention.schedule);
-  bool isPersistent =
-      schedule.persistentCtas > 0 && schedule.balance != Balance::Plan;
+  bool isPersistent = schedule.persistentCtas > 0 && !schedule.isPlanned();
   if (isPersistent || schedule.clusterM > 1)
     return query.emitOpError()
            << "expected persistent_ctas=0 and cluster_m=1 beside a view of the "

@@ -6,9 +6,11 @@
 
 #include "Launch/LaunchProgram.h"
 
+#include "Kernel/Prologue.h"
 #include "Launch/LaunchOperands.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -337,6 +339,16 @@ Size LaunchProgram::getSplits(const TiledAttention &attention) {
   if (std::optional<int64_t> number = getConstantIntValue(splits))
     return constant(*number);
   return getSize(cast<Value>(splits), dim("key", kSequence));
+}
+
+Size LaunchProgram::getPlannedTiles(const TiledAttention &attention) {
+  Size tiles = dim("query", kHead).floorDiv(attention.getTileHeads());
+  if (!plansRowTiles(attention))
+    tiles = tiles *
+            dim("query", kSequence).ceilDiv(attention.getTilePositions()) *
+            attention.getDvSlices();
+  return constant(getSchedule(attention.schedule).persistentCtas)
+      .floorDiv(tiles.max(1));
 }
 
 Size LaunchProgram::getProduct(StringRef operand, int64_t rank) {

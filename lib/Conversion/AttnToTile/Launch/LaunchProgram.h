@@ -103,6 +103,9 @@ public:
                               std::optional<Size> otherwise);
   /// Ranges of keys that CTAs of their own take; 1 if keys are not split.
   Size getSplits(const TiledAttention &attention);
+  /// Of ranges that a plan chooses, how many entries of its list are whole ones
+  /// at most (Launch/PlanKernel.cpp).
+  Size getPlannedTiles(const TiledAttention &attention);
   /// The product of an operand's first `rank` sizes.
   Size getProduct(llvm::StringRef operand, int64_t rank);
   bool hasOperand(llvm::StringRef name) const {

@@ -10,7 +10,8 @@
 // and for each sequence without keys one. Of sequences behind each other there
 // is an entry for each row tile of a split, with the tile's number behind it. A
 // warp for each batch finds where its own begin by looking at the lengths of
-// all.
+// all. With balance = "share" it chooses how long the ranges are before: the
+// keys of all row tiles over the CTAs, in whole units of split_keys.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,7 @@
 #include "Launch/PrologueKernels.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 
 using namespace mlir;
@@ -42,20 +44,33 @@ private:
                                       value);
   }
   Value getRowTiles(Value batch);
+  FailureOr<Value> getTilesOfRow();
+  Value sum(Value total);
+  LogicalResult chooseRange();
+  Value getStates(Value batch, const PlannedSplits &splits);
   void countOthers();
   Value keepInside(Value place, Value count);
   void write(Value at, Value number);
   void writeEntries(Value place, Value split, Value count);
   void writeOwn();
 
-  /// The totals of all batches, or of those before, in lists.
-  enum Total { kWholeBefore, kWhole, kRestsBefore, kRests, kNumTotals };
+  /// The totals of all batches, or of those before, in lists, and of states
+  /// those before, where the plan says where they are.
+  enum Total {
+    kWholeBefore,
+    kWhole,
+    kRestsBefore,
+    kRests,
+    kStatesBefore,
+    kNumTotals
+  };
   SmallVector<Value> takeBatch(Value other, ValueRange totals);
 
   Value batches, batch, lane;
   Value splits; ///< that a batch may have
   PlannedSplits own;
   Value ownTiles;            ///< entries of a split
+  Value header;              ///< words in front of the entries
   SmallVector<Value> totals; ///< index
 };
 } // namespace
@@ -65,17 +80,79 @@ private:
 Value PlanKernelBuilder::getRowTiles(Value batch) {
   if (!plansRowTiles(attention))
     return constant(1);
-  OnlineAttentionOp step = attention.first;
-  RaggedOp query = getRagged(step.getQuery());
-  Value all = getSize(query.getPacked(), /*dim=*/0);
-  Value rows = getSequence(values.lookup(query.getOffsets()), batch, all).count;
-  rows = create<arith::MaxSIOp>(rows, constant(0));
-  int64_t room = query.getType().getDimSize(kSequence);
-  if (!ShapedType::isDynamic(room))
-    rows = create<arith::MinSIOp>(rows, constant(room));
   return create<arith::MulIOp>(
-      create<arith::CeilDivUIOp>(rows, constant(attention.getTilePositions())),
+      create<arith::CeilDivUIOp>(getQueryRows(batch),
+                                 constant(attention.getTilePositions())),
       constant(attention.getDvSlices()));
+}
+
+/// What a row tile of the list stands for: those of all groups of heads, and,
+/// unless the list names row tiles, all of these.
+FailureOr<Value> PlanKernelBuilder::getTilesOfRow() {
+  FailureOr<Value> heads = getExtent(kLoopH), rows = getExtent(kLoopM);
+  if (failed(heads) || failed(rows))
+    return failure();
+  Value tiles =
+      create<arith::DivUIOp>(*heads, constant(attention.getTileHeads()));
+  if (plansRowTiles(attention))
+    return tiles;
+  Value ofHead =
+      create<arith::CeilDivUIOp>(*rows, constant(attention.getTilePositions()));
+  ofHead = create<arith::MulIOp>(ofHead, constant(attention.getDvSlices()));
+  return create<arith::MulIOp>(tiles, ofHead);
+}
+
+/// Of all lanes' `total` (i32).
+Value PlanKernelBuilder::sum(Value total) {
+  return arith::IndexCastOp::create(
+      builder, loc, builder.getIndexType(),
+      gpu::SubgroupReduceOp::create(builder, loc, total,
+                                    gpu::AllReduceOperation::ADD,
+                                    /*uniform=*/true));
+}
+
+/// Chooses the keys of a range: an equal share of a CTA, in whole units. Whole
+/// ranges are no more than CTAs then, each with the rest of a sequence besides.
+LogicalResult PlanKernelBuilder::chooseRange() {
+  if (!plansRanges(attention))
+    return success();
+  Schedule schedule = getSchedule(attention.schedule);
+  Value unit = constant(schedule.splitKeys);
+  Value none = arith::ConstantIntOp::create(builder, loc, 0, 32);
+  auto loop = scf::ForOp::create(builder, loc, lane, batches, constant(kLanes),
+                                 ValueRange{none});
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value other = loop.getInductionVar();
+    FailureOr<Value> keys = getExistingKeys(other);
+    if (failed(keys))
+      return failure();
+    Value units = create<arith::MulIOp>(create<arith::CeilDivUIOp>(*keys, unit),
+                                        getRowTiles(other));
+    scf::YieldOp::create(builder, loc,
+                         ValueRange{create<arith::AddIOp>(
+                             loop.getRegionIterArg(0), toI32(units))});
+  }
+  FailureOr<Value> tiles = getTilesOfRow();
+  if (failed(tiles))
+    return failure();
+  Value share = create<arith::CeilDivUIOp>(
+      create<arith::MulIOp>(sum(loop.getResult(0)), *tiles),
+      constant(schedule.persistentCtas));
+  share = create<arith::MaxUIOp>(share, constant(1));
+  rangeKeys = create<arith::MulIOp>(share, unit);
+  return success();
+}
+
+/// The states that the splits of a batch leave: one for each, or, of sequences
+/// behind each other, for each of its rows.
+Value PlanKernelBuilder::getStates(Value batch, const PlannedSplits &splits) {
+  Value count = create<arith::AddIOp>(
+      splits.whole, select(splits.hasRest, constant(1), constant(0)));
+  return plansRowTiles(attention)
+             ? create<arith::MulIOp>(count, getQueryRows(batch))
+             : count;
 }
 
 /// Adds what batch `other` has, none behind the last, to the lane's totals
@@ -96,8 +173,12 @@ SmallVector<Value> PlanKernelBuilder::takeBatch(Value other,
       create<arith::OrIOp>(isLonger, create<arith::AndIOp>(isAsLong, isBefore));
   Value whole = create<arith::MulIOp>(theirs.whole, tiles);
   Value rest = select(theirs.hasRest, tiles, constant(0));
-  Value added[] = {toI32(select(isBefore, whole, constant(0))), toI32(whole),
-                   toI32(select(comesFirst, rest, constant(0))), toI32(rest)};
+  SmallVector<Value> added = {
+      toI32(select(isBefore, whole, constant(0))), toI32(whole),
+      toI32(select(comesFirst, rest, constant(0))), toI32(rest)};
+  if (plansRanges(attention))
+    added.push_back(toI32(select(create<arith::AndIOp>(exists, isBefore),
+                                 getStates(known, theirs), constant(0))));
   SmallVector<Value> next;
   for (auto [total, number] : llvm::zip_equal(totals, added))
     next.push_back(create<arith::AddIOp>(total, number));
@@ -108,8 +189,9 @@ SmallVector<Value> PlanKernelBuilder::takeBatch(Value other,
 void PlanKernelBuilder::countOthers() {
   Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
   Value lower = constant(0);
+  size_t numTotals = plansRanges(attention) ? kNumTotals : kStatesBefore;
   auto loop = scf::ForOp::create(builder, loc, lower, batches, constant(kLanes),
-                                 SmallVector<Value>(kNumTotals, zero));
+                                 SmallVector<Value>(numTotals, zero));
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
@@ -118,11 +200,7 @@ void PlanKernelBuilder::countOthers() {
                          takeBatch(other, loop.getRegionIterArgs()));
   }
   for (Value total : loop.getResults())
-    totals.push_back(arith::IndexCastOp::create(
-        builder, loc, builder.getIndexType(),
-        gpu::SubgroupReduceOp::create(builder, loc, total,
-                                      gpu::AllReduceOperation::ADD,
-                                      /*uniform=*/true)));
+    totals.push_back(sum(total));
 }
 
 /// How many of `count` entries from `place` on the list has room for: all,
@@ -131,7 +209,7 @@ Value PlanKernelBuilder::keepInside(Value place, Value count) {
   if (!plansRowTiles(attention))
     return count;
   Value numbers = tile::DimOp::create(builder, loc, worklist, /*dim=*/0);
-  Value room = create<arith::SubIOp>(numbers, constant(1));
+  Value room = create<arith::SubIOp>(numbers, header);
   room = create<arith::DivUIOp>(room, constant(2));
   Value left = create<arith::SubIOp>(room, create<arith::MinUIOp>(place, room));
   return create<arith::MinUIOp>(count, left);
@@ -158,7 +236,7 @@ void PlanKernelBuilder::writeEntries(Value place, Value split, Value count) {
   Value of = namesTiles ? create<arith::DivUIOp>(number, tiles) : number;
   Value at = create<arith::AddIOp>(place, number);
   at = create<arith::MulIOp>(at, constant(namesTiles ? 2 : 1));
-  at = create<arith::AddIOp>(at, constant(1));
+  at = create<arith::AddIOp>(at, header);
   write(at, create<arith::AddIOp>(ofAll, of));
   if (namesTiles)
     write(create<arith::AddIOp>(at, constant(1)),
@@ -171,12 +249,17 @@ void PlanKernelBuilder::writeOwn() {
                create<arith::MulIOp>(own.whole, ownTiles));
   writeEntries(create<arith::AddIOp>(totals[kWhole], totals[kRestsBefore]),
                own.whole, select(own.hasRest, ownTiles, constant(0)));
-  Value one = constant(1);
-  Value isFirst =
-      create<arith::AndIOp>(isBelow(lane, one), isBelow(batch, one));
-  onlyIf(isFirst, [&] {
+  Value one = constant(1), isFirstLane = isBelow(lane, one);
+  if (plansRanges(attention))
+    onlyIf(isFirstLane, [&] {
+      write(create<arith::AddIOp>(batch, constant(kFirstStates)),
+            totals[kStatesBefore]);
+    });
+  onlyIf(create<arith::AndIOp>(isFirstLane, isBelow(batch, one)), [&] {
     Value all = create<arith::AddIOp>(totals[kWhole], totals[kRests]);
-    write(constant(0), keepInside(constant(0), all));
+    write(constant(kEntryCount), keepInside(constant(0), all));
+    if (plansRanges(attention))
+      write(constant(kRangeKeys), rangeKeys);
   });
 }
 
@@ -191,9 +274,16 @@ LogicalResult PlanKernelBuilder::build(StringRef name) {
   if (failed(extent) || failed(most))
     return failure();
   batches = *extent, splits = *most;
+  FailureOr<Value> words = getWorklistHeader();
+  if (failed(words))
+    return failure();
+  header = *words;
   bool hasFailed = false;
   // The last CTA may have more warps than there are batches.
   onlyIf(isBelow(batch, batches), [&] {
+    hasFailed = failed(chooseRange());
+    if (hasFailed)
+      return;
     FailureOr<PlannedSplits> planned = getPlannedSplits(batch);
     hasFailed = failed(planned);
     if (hasFailed)

@@ -172,6 +172,25 @@ static void addRows(LaunchProgram &program, const PrologueOp &prologue,
   program.addKernel(name, perWarp(count));
 }
 
+/// Words of the worklist: what stands in front of its entries, and room for as
+/// many as there are if all sequences are the longest; of ranges that a plan
+/// chooses for the whole ones of all CTAs, and for a rest of each sequence.
+static Size getWorklistWords(LaunchProgram &program,
+                             const TiledAttention &attention) {
+  Size batches = program.dim("query", kBatch), tiles = batches;
+  bool namesTiles = plansRowTiles(attention);
+  if (namesTiles)
+    tiles = (batches + program.getPackedRows("query").floorDiv(
+                           attention.getTilePositions())) *
+            attention.getDvSlices();
+  int64_t words = namesTiles ? 2 : 1;
+  if (plansRanges(attention))
+    return (program.getPlannedTiles(attention) + tiles) * words + batches +
+           program.constant(kFirstStates);
+  return tiles * program.getSplits(attention) * words +
+         program.constant(kEntryCount + 1);
+}
+
 void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
                        StringRef name) {
   if (Operation *fused =
@@ -199,14 +218,8 @@ void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
     }
   }
   if (attention.worklist) {
-    // How many there are, then those of the longest sequences at most.
-    Size entries = program.dim("query", kBatch);
-    if (plansRowTiles(attention))
-      entries = (entries + program.getPackedRows("query").floorDiv(
-                               attention.getTilePositions())) *
-                attention.getDvSlices() * 2;
-    entries = entries * program.getSplits(attention);
-    program.addWorkspace(*attention.worklist, {entries + program.constant(1)});
+    program.addWorkspace(*attention.worklist,
+                         {getWorklistWords(program, attention)});
     program.addKernel(name + "_plan", perWarp(program.dim("query", kBatch)));
   }
   program.endPrologue();

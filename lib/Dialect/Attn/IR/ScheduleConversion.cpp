@@ -82,8 +82,8 @@ ScheduleAttr attn::getScheduleAttr(MLIRContext *context,
       flag(schedule.outputTile), std::string(getName(schedule.turns)),
       schedule.exp2OnFma, schedule.promote ? flag(true) : BoolAttr(),
       flag(schedule.packGqa), schedule.splits, positive(schedule.splitKeys),
-      schedule.balance == Balance::Plan ? std::string(getName(schedule.balance))
-                                        : std::string(),
+      schedule.isPlanned() ? std::string(getName(schedule.balance))
+                           : std::string(),
       schedule.clusterM, schedule.clusterD, flag(schedule.fused),
       positive(schedule.chunkRows),
       isSmall ? std::string(getName(schedule.spill)) : std::string(),

@@ -49,7 +49,9 @@ public:
              OpFoldResult splits)
       : builder(builder), loc(first.getLoc()) {
     int64_t keys = getSplitKeys(getStep(first));
-    if (keys > 0)
+    if (getStep(first).getSchedule()->getBalance() == "share")
+      takeKeys(split, RangeKeysOp::create(builder, loc, keys));
+    else if (keys > 0)
       takeKeys(split, arith::ConstantIndexOp::create(builder, loc, keys));
     else
       takeShare(first, last, split, splits);
@@ -288,6 +290,9 @@ static LogicalResult checkSplits(OnlineAttentionOp step) {
     return step.emitOpError()
            << "expected splits or split_keys, got splits = " << splits
            << " and split_keys = " << keys;
+  if (keys == 0 && step.getSchedule()->getBalance() == "share")
+    return step.emitOpError()
+           << "expected split_keys with balance = \"share\", got none";
   if (keys % tileN != 0)
     return step.emitOpError()
            << "expected split_keys a multiple of tile_n = " << tileN << ", got "
@@ -313,7 +318,8 @@ getSplitAttention(NormalizeOp normalize) {
   return std::optional(SplitAttention{forall, normalize, step, {}});
 }
 
-/// As many as the longest sequence has ranges of `split_keys`. If a number is
+/// As many as the longest sequence has ranges of `split_keys`, which are the
+/// shortest that a plan may choose. If a number is
 /// given, short sequences are not split into more parts than they have tiles.
 /// One without keys is one part, which gives the initial state.
 static OpFoldResult getNumSplits(OpBuilder &builder,

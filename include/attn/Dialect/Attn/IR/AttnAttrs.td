@@ -60,7 +60,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     - `splits`: ranges of keys computed apart (`split_kv`), or `split_keys`: the
       keys of such a range, which begins at a multiple of them.
     - `balance`: who takes the ranges of `split_keys`: a CTA each (`grid`), or
-      `persistent_ctas` that share them out by a `plan` of the lengths.
+      `persistent_ctas` that share them out by a `plan` of the lengths. With
+      `share` the plan makes ranges of a multiple of `split_keys`, so long that
+      each CTA has about one.
     - `cluster_m`, `cluster_d`: CTAs that share K/V tiles, or the head dims of
       a query tile.
     - `fused`: one kernel of a backward computes all gradients, and adds up dQ in

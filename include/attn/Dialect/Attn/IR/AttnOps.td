@@ -398,6 +398,25 @@ def CombineOp : Attn_Op<"combine", [
   let hasVerifier = 1;
 }
 
+def RangeKeysOp : Attn_Op<"range_keys", [Pure]> {
+  let summary = "keys of the ranges that a plan has chosen";
+  let description = [{
+    How many keys a range of `kind = "split_kv"` has with `balance = "share"`: a
+    multiple of `unit`, which a kernel in front of the attention finds from the
+    lengths. The results of the attention are the same, but for rounding,
+    whichever it is.
+
+    Example:
+    ```mlir
+    %keys = attn.range_keys 128
+    ```
+  }];
+  let arguments = (ins
+    ConfinedAttr<I64Attr, [IntPositive]>:$unit);
+  let results = (outs Index:$keys);
+  let assemblyFormat = "$unit attr-dict";
+}
+
 def MergeOp : Attn_Op<"merge", [
     Pure, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
