@@ -63,7 +63,7 @@ def decode(
     fixed_split_size: Optional[int] = None,
     num_splits: Optional[int] = None,
     disable_split_kv: bool = False,
-    balance: str = "grid",
+    balance: Optional[str] = None,
     invariance: str = "none",
     cache: Optional[Cache] = None,
 ) -> Any:
@@ -101,7 +101,8 @@ def decode(
         sequence has (FlashAttention's name), or none (FlashInfer's names). None, False: the compiler chooses a number of them.
       balance: of a GPU's kernels: "grid": a CTA for each range that the longest sequence may have. "plan": as many CTAs as run at once share out the ranges
         that there are, by a list that a kernel of each launch makes of the lengths: for sequences of very different ones. Ranges have fixed_split_size pages,
-        or some 512 keys.
+        or some 512 keys. "share": that kernel chooses how long ranges are, so that each of these CTAs has about one, whatever the batch and its lengths
+        (FlashInfer's kv_chunk_size). None: the compiler chooses, for up to 16 tokens of a sequence "share" unless invariance asks for more.
       invariance: "batch": the bits of a sequence are the same whatever else is in its batch, how long tensors are and where pages lie,
         on every GPU of a target. The compiler divides keys by a length, if at all. "prefix": the bits of a token depend on its query and on the keys that it
         sees alone: they are those that it has in a prompt (`prefill`, `varlen`), however many tokens are computed at once, whatever comes behind it. By

@@ -135,7 +135,7 @@ def prefill(
     fixed_split_size: Optional[int] = None,
     num_splits: Optional[int] = None,
     disable_split_kv: bool = False,
-    balance: str = "grid",
+    balance: Optional[str] = None,
     invariance: str = "none",
     cache: Optional[Cache] = None,
 ) -> Any:

@@ -76,7 +76,7 @@ class BatchPaged:
         """The table, one array or two, and the lengths. Ranges of a size are as many as the longest sequence may have: of a table with a row for each that
         is seen by its columns, of one of all behind each other only that one may have all pages."""
         lengths = ("lengths", (len(self.lengths),), self.lengths)
-        is_of_size = self.fixed_split_size is not None or options.get("balance", "grid") != "grid"
+        is_of_size = self.fixed_split_size is not None or options.get("balance") == "plan"
         if not is_of_size and options.get("invariance", "none") == "none":
             return [(name, (len(numbers),), numbers) for name, numbers in (("indices", self.indices), ("indptr", self.indptr))] + [lengths]
         spans = list(zip(self.indptr, self.indptr[1:]))

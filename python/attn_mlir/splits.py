@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 from .checks import invariance_flag
 from .errors import BindingError
 
-BALANCES = ("grid", "plan")
+BALANCES = ("grid", "plan", "share")
 #: Ranges of a size begin at multiples of a tile of keys, whichever the compiler takes.
 KEYS_OF_TILE = 64
 #: Keys of a planned range, at least, of which no size is given.
@@ -22,7 +22,7 @@ class Splits(NamedTuple):
     fixed_split_size: Optional[int] = None
     num_splits: Optional[int] = None
     disable_split_kv: bool = False
-    balance: str = "grid"
+    balance: Optional[str] = None
     invariance: str = "none"
 
     def flags(self, page: int, target: str) -> dict[str, str]:
@@ -42,11 +42,15 @@ class Splits(NamedTuple):
             raise BindingError(f"expected fixed_split_size from 1 page on, got {size}")
         if number is not None and number < 1:
             raise BindingError(f"expected num_splits from 1 on, got {number}")
-        if self.balance not in BALANCES:
+        if self.balance not in (None, *BALANCES):
             raise BindingError(f"expected balance {' or '.join(BALANCES)}, got {self.balance!r}")
+        if self.balance in ("plan", "share") and (number is not None or self.disable_split_kv):
+            raise BindingError("expected balance 'grid' with num_splits or disable_split_kv: a plan is of ranges of one size")
+        if self.balance == "share":
+            if size is not None:
+                raise BindingError(f"expected no fixed_split_size with balance 'share', which chooses one, got {size}")
+            return "kind=split_kv balance=share"
         if self.balance == "plan":
-            if number is not None or self.disable_split_kv:
-                raise BindingError("expected balance 'grid' with num_splits or disable_split_kv: a plan is of ranges of one size")
             step = KEYS_OF_TILE // math.gcd(page, KEYS_OF_TILE)  # pages that are whole tiles
             pages = size or -(-PLANNED_KEYS // (page * step)) * step
             return f"kind=split_kv split_keys={pages * page} balance=plan"
@@ -54,4 +58,6 @@ class Splits(NamedTuple):
             return f"kind=split_kv split_keys={size * page}"
         if self.disable_split_kv or number == 1:
             return "kind=large_cache"
-        return "" if number is None else f"kind=split_kv splits={number}"
+        if number is not None:
+            return f"kind=split_kv splits={number}"
+        return "" if self.balance is None else f"balance={self.balance}"

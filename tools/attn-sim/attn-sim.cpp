@@ -76,6 +76,11 @@ struct CommandLine {
       "timing", cl::cat(category),
       cl::desc("Print where each kernel's time goes, predicted by the clocks "
                "of --trace")};
+  cl::opt<unsigned> ctasPerSm{
+      "ctas-per-sm", cl::init(1), cl::cat(category),
+      cl::desc(
+          "CTAs of an SM, whose copies take turns, in --timing and --trace "
+          "(default: 1)")};
   cl::opt<std::string> check{
       "check", cl::ValueOptional, cl::value_desc("list"), cl::cat(category),
       cl::desc("Switch on all checks, or those named: early-read, overwrite, "
@@ -179,6 +184,7 @@ static Result<sim::RunOptions> makeRunOptions(const CommandLine &flags) {
   options.threads = flags.threads;
   options.maxWarpInstructions = flags.maxInstructions;
   options.traceClusters = flags.trace.empty() ? 0 : flags.traceClusters;
+  options.ctasPerSm = std::max(1u, flags.ctasPerSm.getValue());
   if (flags.timing)
     sim::setTiming(options);
   options.profileLines = flags.profile;
@@ -299,11 +305,13 @@ static void printStats(const sim::ManifestRun &run) {
                 static_cast<unsigned long long>(buffer.write()));
 }
 
-static void printTiming(const sim::ManifestRun &run, uint32_t smCount) {
+static void printTiming(const sim::ManifestRun &run, uint32_t smCount,
+                        uint32_t ctasPerSm) {
   std::printf("Predicted by the clocks of --trace; nothing was measured.\n");
   for (const sim::KernelRun &kernel : run.kernels)
-    std::printf("\n%s\n%s", kernel.entry.c_str(),
-                sim::getTiming(kernel.report, smCount).print().c_str());
+    std::printf(
+        "\n%s\n%s", kernel.entry.c_str(),
+        sim::getTiming(kernel.report, smCount, ctasPerSm).print().c_str());
 }
 
 static std::string defaultManifestPath(const CommandLine &flags) {
@@ -336,7 +344,8 @@ static int run(const CommandLine &flags, const runtime::Manifest &manifest,
   if (flags.stats)
     printStats(*result);
   if (flags.timing)
-    printTiming(*result, flags.smCount);
+    printTiming(*result, flags.smCount,
+                std::max(1u, flags.ctasPerSm.getValue()));
   return result->clean() ? 0 : 2;
 }
 

@@ -99,6 +99,8 @@ struct Options {
   bool countBankConflicts = false;
   /// Record a timeline of the first `traceClusters` clusters.
   unsigned traceClusters = 0;
+  /// Of the timeline: CTAs of an SM, whose copies take turns.
+  unsigned ctasPerSm = 1;
   /// Print progress to stderr once a launch takes longer than this; 0: never.
   double progressSeconds = 0;
 };

@@ -39,7 +39,7 @@ struct CacheTiming {
   uint64_t bytes = 0;      ///< 0: it reads none
   double instructions = 0; ///< of warps
   double sharedBytes = 0;  ///< of shared memory, read and written
-  double inFlight = 0;     ///< bytes of copies on their way, of a CTA
+  double inFlight = 0;     ///< bytes of copies on their way, of an SM
 };
 
 struct Timing {
@@ -49,7 +49,8 @@ struct Timing {
   uint64_t ctas = 0;
   double ctaClocks = 0; ///< the mean of all CTAs
   uint64_t longestCtaClocks = 0;
-  /// From the first to the last, a CTA at a time on each SM.
+  uint32_t ctasPerSm = 1; ///< at a time
+  /// From the first to the last.
   uint64_t kernelClocks = 0;
 
   /// Tables.
@@ -60,8 +61,10 @@ struct Timing {
 /// every instruction, since they share the units of an SM.
 void setTiming(Options &options);
 
-/// Of a launch with these options, on `smCount` SMs.
-Timing getTiming(const LaunchReport &report, uint32_t smCount);
+/// Of a launch with these options, on `smCount` SMs that hold `ctasPerSm` CTAs
+/// each, as Options::ctasPerSm said.
+Timing getTiming(const LaunchReport &report, uint32_t smCount,
+                 uint32_t ctasPerSm = 1);
 
 } // namespace attn::sim
 

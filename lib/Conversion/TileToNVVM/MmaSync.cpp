@@ -37,10 +37,12 @@ std::string roundToTF32(const std::string &name) {
   return "cvt.rna.tf32.f32 " + name + ", " + name;
 }
 
-/// The address of a chunk, as an operand of an instruction of `block`.
+/// The address of byte `inChunk` of a chunk, as an operand of an instruction of
+/// `block`.
 std::string addressText(PtxBlock &block, SwizzledAddress &address, int64_t row,
-                        int64_t chunk) {
+                        int64_t chunk, int64_t inChunk = 0) {
   auto [base, bytes] = address.split(row, chunk);
+  bytes += inChunk;
   return "[" + block.use(base).front() +
          (bytes ? "+" + std::to_string(bytes) : "") + "]";
 }
@@ -263,12 +265,14 @@ SwizzledAddress byteOrderAddress(IndexBuilder &index, SharedType type,
   return SwizzledAddress(index, type, inChunk, row, index.shiftRight(t, 1));
 }
 
+/// Volatile, since of two neighbours ptxas would make one load of a pair of
+/// registers, and move these to where the operand has them for each product.
 void loadInByteOrder(PtxBlock &block, ArrayRef<std::string> names,
                      SwizzledAddress &address, int64_t row, int64_t k) {
-  for (size_t half : {0, 1})
-    block.add("ld.shared.v2.b32 " +
-              PtxBlock::list({names[half], names[2 + half]}) + ", " +
-              addressText(block, address, row + 8 * half, 2 * k));
+  for (size_t i = 0; i < 4; ++i)
+    block.add("ld.volatile.shared.b32 " + names[i] + ", " +
+              addressText(block, address, row + 8 * (i % 2), 2 * k,
+                          /*inChunk=*/4 * (i / 2)));
 }
 
 /// The A operand of a transposed tile, 16 of its columns after `firstCol`:

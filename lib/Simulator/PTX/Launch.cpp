@@ -366,7 +366,7 @@ LaunchReport attn::sim::runLaunch(DeviceMemory &memory, u32 smCount,
   LaunchMemory launchMemory(launch);
   for (u64 k = 0;
        k < std::min<u64>(options.traceClusters, launch.totalClusters); ++k)
-    launch.tracers.push_back(std::make_unique<Tracer>());
+    launch.tracers.push_back(std::make_unique<Tracer>(options.ctasPerSm));
   std::vector<Worker> workers = makeWorkers(launch);
   {
     Progress progress(options.progressSeconds, [&launch] {

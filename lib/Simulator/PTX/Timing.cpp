@@ -63,11 +63,11 @@ static std::vector<uint64_t> getCtaClocks(const Timeline &timeline) {
   return clocks;
 }
 
-/// The next CTA goes to the SM that is free first.
+/// The next CTA goes to one of the `places` that is free first.
 static uint64_t getKernelClocks(const std::vector<uint64_t> &ctas,
-                                uint32_t smCount) {
+                                uint32_t places) {
   std::priority_queue<uint64_t, std::vector<uint64_t>, std::greater<>> free(
-      std::greater<>(), std::vector<uint64_t>(std::max(smCount, 1u), 0));
+      std::greater<>(), std::vector<uint64_t>(std::max(places, 1u), 0));
   uint64_t last = 0;
   for (uint64_t clocks : ctas) {
     uint64_t end = free.top() + clocks;
@@ -129,8 +129,10 @@ void attn::sim::setTiming(Options &options) {
   options.slice = 1;
 }
 
-Timing attn::sim::getTiming(const LaunchReport &report, uint32_t smCount) {
+Timing attn::sim::getTiming(const LaunchReport &report, uint32_t smCount,
+                            uint32_t ctasPerSm) {
   Timing timing;
+  timing.ctasPerSm = std::max(ctasPerSm, 1u);
   timing.ctas = report.counters.ctas;
   for (const char *role : {"producer", "consumer", "other"})
     if (RoleTiming of = getRole(role, report); of.warps)
@@ -143,8 +145,9 @@ Timing attn::sim::getTiming(const LaunchReport &report, uint32_t smCount) {
     timing.ctaClocks += double(clocks) / double(ctas.size());
   for (uint64_t clocks : ctas)
     timing.longestCtaClocks = std::max(timing.longestCtaClocks, clocks);
-  timing.kernelClocks = getKernelClocks(ctas, smCount);
+  timing.kernelClocks = getKernelClocks(ctas, smCount * timing.ctasPerSm);
   timing.cache = getCache(report, timing.ctaClocks * double(ctas.size()));
+  timing.cache.inFlight *= timing.ctasPerSm;
   return timing;
 }
 
@@ -174,12 +177,15 @@ std::string Timing::print() const {
                    formatPercent(unit.clocks / std::max(1.0, ctaClocks))});
   std::string ofCache;
   if (cache.bytes != 0)
-    ofCache = "keys and values: " + formatCount(int64_t(cache.bytes)) +
-              " bytes; for each " + formatFixed(cache.instructions, 4) +
-              " warp instructions and " + formatFixed(cache.sharedBytes, 2) +
-              " bytes of shared memory; " +
-              formatCount(int64_t(cache.inFlight)) +
-              " on their way to a CTA in the mean\n";
+    ofCache =
+        "keys and values: " + formatCount(int64_t(cache.bytes)) +
+        " bytes; for each " + formatFixed(cache.instructions, 4) +
+        " warp instructions and " + formatFixed(cache.sharedBytes, 2) +
+        " bytes of shared memory; " + formatCount(int64_t(cache.inFlight)) +
+        " on their way to " +
+        (ctasPerSm > 1 ? "the " + std::to_string(ctasPerSm) + " CTAs of an SM"
+                       : std::string("a CTA")) +
+        " in the mean\n";
   return warps.print() + shared.print() + ofCache +
          "predicted: " + formatFixed(ctaClocks, 0) + " clocks a CTA, " +
          formatCount(int64_t(kernelClocks)) + " for " +

@@ -156,7 +156,9 @@ void Tracer::onInstruction(Warp &warp, const Instruction &instruction,
 u64 Tracer::onCopy(Warp &warp, const Instruction &instruction, u64 bytes) {
   Units &unit = units[warp.cta];
   u64 begin = std::max(warp.cycle, unit.copyFree);
-  unit.copyFree = begin + (bytes + copyBytesPerCycle - 1) / copyBytesPerCycle;
+  // The others copy as much in the meantime.
+  unit.copyFree =
+      begin + (bytes * ctasPerSm + copyBytesPerCycle - 1) / copyBytesPerCycle;
   u64 done = unit.copyFree + copyLatency;
   emit(warp, copyTrack, begin, unit.copyFree, "copy", "copy", instruction.line);
   byteCycles += bytes * (done - warp.cycle);

@@ -26,6 +26,9 @@ namespace attn::sim {
 
 class Tracer {
 public:
+  /// An SM holds `ctasPerSm` CTAs like each of the cluster.
+  explicit Tracer(unsigned ctasPerSm) : ctasPerSm(ctasPerSm) {}
+
   /// After an instruction that was executed or blocked. The warp's clock was
   /// `before` when it began; if it is later now, the warp waited.
   void onInstruction(Warp &warp, const Instruction &instruction, Step step,
@@ -64,6 +67,7 @@ private:
   std::unordered_map<Warp *, OpenSpan> spans;
   std::vector<TraceEvent> events;
   u64 byteCycles = 0;
+  unsigned ctasPerSm;
 };
 
 inline u64 traceCopy(Warp &warp, const Instruction &instruction, u64 bytes) {

@@ -21,7 +21,7 @@
 // CHECK-NOT: FAIL
 
 // The head of a page is that of the map; the program names the heads of each pool.
-// RUN: attn-opt %s --attn-select-schedule=target=sm_80 --attn-convert-to-online --attn-tile --attn-fuse-outputs --convert-attn-to-tile | FileCheck %s --check-prefix=TILE
+// RUN: attn-opt %s --attn-select-schedule="target=sm_80 schedule=kind=large_cache" --attn-convert-to-online --attn-tile --attn-fuse-outputs --convert-attn-to-tile | FileCheck %s --check-prefix=TILE
 // TILE-LABEL: attn_launch.program "boxes"
 // TILE: attn_launch.operand input "key" vector(8) argument(1) dims ["key_pages", "key_heads", "key_page", "D"]
 // TILE: attn_launch.operand input "value" vector(8) argument(2) dims ["value_pages", "value_heads", "value_page", "Dv"]

@@ -123,7 +123,8 @@ class Serving(unittest.TestCase):
         for size, where in in_turn((None, 8), DEVICES[1:]):
             layer = BatchDecode()
             layer.plan(*INTS, HEADS, KEY_HEADS, DIM, PAGE, fixed_split_size=size)
-            self.close(layer.run(self.q[:4], self.cache, balance="plan", **where), np.concatenate(rows))
+            for balance in ("plan", *[None, "grid", "share"] * (size is None)):
+                self.close(layer.run(self.q[:4], self.cache, balance=balance, **where), np.concatenate(rows))
             self.close(layer.run(self.q[:4], self.cache, **({} if size else {"num_splits": 2}), **where), np.concatenate(rows))
             prefill = BatchPrefill()
             prefill.plan(offsets, *INTS, HEADS, KEY_HEADS, DIM, PAGE, causal=True, fixed_split_size=size)
@@ -159,7 +160,8 @@ class Serving(unittest.TestCase):
             (lambda: plan(fixed_split_size=2, disable_split_kv=True).run(self.q[:4], self.cache), "expected one of fixed_split_size, num_splits and disable_split_kv, got 2, None and True"),
             (lambda: plan(fixed_split_size=2).run(self.q[:4], self.cache), "expected no fixed_split_size, num_splits, disable_split_kv or balance for target cpu"),
             (lambda: plan().run(self.q[:4], self.cache, balance="plan"), "or balance for target cpu"),
-            (lambda: plan().run(self.q[:4], self.cache, balance="even"), "expected balance grid or plan, got 'even'"),
+            (lambda: plan().run(self.q[:4], self.cache, balance="even"), "expected balance grid or plan or share, got 'even'"),
+            (lambda: plan(fixed_split_size=2).run(self.q[:4], self.cache, balance="share"), "expected no fixed_split_size with balance 'share', which chooses one, got 2"),
             (lambda: plan().run(self.q[:4], self.cache, num_splits=0), "expected num_splits from 1 on, got 0"),
             (lambda: plan().run(self.q[:4], self.cache, num_splits=2, balance="plan"), "expected balance 'grid' with num_splits or disable_split_kv"),
             (lambda: plan().run(self.q[:4], self.cache, invariance="batch"), "expected invariance none for target cpu, of whose bits nothing is said, got 'batch'"),

@@ -102,6 +102,36 @@ TEST_F(SplitConstraints, plansShareOutFixedLengths) {
                            "lengths of the keys\n");
 }
 
+TEST_F(SplitConstraints, plansChooseRanges) {
+  set("kind=split_kv balance=share persistent_ctas=4");
+  EXPECT_EQ(getMessages(),
+            "kind: expected splits of at least 2, or split_keys, with "
+            "kind=split_kv, got 1\n"
+            "plan: expected split_keys with balance=share, got 0\n");
+  set("split_keys=128");
+  EXPECT_EQ(getMessages(), "");
+  set("invariance=batch");
+  EXPECT_EQ(getMessages(), "invariance: expected balance=grid or plan with "
+                           "invariance=batch, got share\n");
+}
+
+/// A CTA has about one range of sequences that are equally long.
+TEST_F(SplitConstraints, rangesAreShares) {
+  for (auto [batch, ctas] : {std::pair("16", 512), std::pair("1", 256)}) {
+    problem = *AttentionProblem::parse(std::string("B=") + batch +
+                                       " Hq=32 Hkv=8 M=1 N=8192 D=128");
+    Result<Selection> selection = selectSchedule(
+        problem, *lookupTarget("sm_90a"),
+        *ScheduleOverrides::parse("kind=split_kv balance=share tile_n=64 "
+                                  "stages=2 mma=mma_sync tile_m=16"));
+    ASSERT_TRUE(selection);
+    const Candidate &chosen = selection->ranked.front();
+    EXPECT_EQ(chosen.schedule.splitKeys, 128);
+    EXPECT_EQ(chosen.cost.ctas, ctas);
+    EXPECT_EQ(chosen.schedule.persistentCtas, 396);
+  }
+}
+
 /// As many CTAs as run at once; a kernel more, its lengths and the list.
 TEST_F(SplitConstraints, plansHaveTheirPrice) {
   problem = *AttentionProblem::parse("B=3 Hq=8 Hkv=2 M=1 N=1000 D=64");

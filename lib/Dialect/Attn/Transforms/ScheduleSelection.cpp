@@ -133,8 +133,19 @@ static std::optional<ElementType> getElementType(Type tensor) {
   return parseElementType(name);
 }
 
+/// Query rows of a decode step, some of them guessed tokens.
+static constexpr int64_t kMostDecoded = 16;
+
+/// Whether few rows see the keys that sequences of a cache have.
+static bool isDecodeStep(AttentionOp op) {
+  int64_t rows = AttentionDims::get(op).queryRows;
+  return op.getKeyLengths() && !ShapedType::isDynamic(rows) &&
+         rows <= kMostDecoded;
+}
+static bool isDecodeStep(AttentionBackwardOp) { return false; }
+
 /// What forward and backward have in common, with typical sizes where those of
-/// `dims` are not known.
+/// `dims` are not known: of a decode step those of a server.
 template <typename OpTy>
 static AttentionProblem getSizes(OpTy op, const AttentionDims &dims) {
   // A size of 0 costs nothing whatever the schedule.
@@ -142,11 +153,12 @@ static AttentionProblem getSizes(OpTy op, const AttentionDims &dims) {
     return ShapedType::isDynamic(size) ? typical : std::max<int64_t>(size, 1);
   };
   AttentionProblem problem;
-  problem.batch = known(dims.batch, 2);
+  bool isDecode = isDecodeStep(op);
+  problem.batch = known(dims.batch, isDecode ? 16 : 2);
   problem.kvHeads = known(dims.keyHeads, known(dims.queryHeads, 32));
   problem.queryHeads = known(dims.queryHeads, problem.kvHeads);
   problem.queryLength = known(dims.queryRows, 4096);
-  problem.kvLength = known(dims.keyRows, 4096);
+  problem.kvLength = known(dims.keyRows, isDecode ? 8192 : 4096);
   problem.headDim = known(dims.headDim, 128);
   problem.valueDim = known(dims.valueDim, problem.headDim);
   problem.elementType =
@@ -438,6 +450,35 @@ static bool isInvariant(const ScheduleOverrides &overrides) {
   return values.invariance != Invariance::None;
 }
 
+/// Of a decode step of sequences whose number or lengths are not known no
+/// number of splits is right: a kernel in front chooses, from the lengths, how
+/// long they are. Nothing if something else is asked for, or there is no such
+/// kernel.
+static std::optional<Selection> selectShares(AttentionOp op,
+                                             const AttentionProblem &problem,
+                                             const TargetInfo &target,
+                                             ScheduleOverrides fields,
+                                             const SelectorOptions &options) {
+  AttentionDims dims = AttentionDims::get(op);
+  bool isKnown = !ShapedType::isDynamic(dims.batch) &&
+                 !ShapedType::isDynamic(dims.keyRows);
+  if (isKnown || !options.features.plans || !isDecodeStep(op) ||
+      target.kind != TargetKind::Gpu)
+    return std::nullopt;
+  for (StringRef name :
+       {"kind", "splits", "split_keys", "balance", "cluster_m", "cluster_d",
+        "chunk_rows", "spill", "persistent_ctas", "invariance"})
+    if (fields.has(name.str()))
+      return std::nullopt;
+  (void)fields.set("kind", getName(ScheduleKind::SplitKV));
+  (void)fields.set("balance", getName(Balance::Share));
+  Result<Selection> selection =
+      attn::selectSchedule(problem, target, fields, options);
+  if (!selection)
+    return std::nullopt;
+  return std::move(*selection);
+}
+
 FailureOr<Selection> attn::selectSchedule(AttentionOp op,
                                           const TargetInfo &given,
                                           const ScheduleOverrides &overrides,
@@ -479,6 +520,9 @@ FailureOr<Selection> attn::selectSchedule(AttentionOp op,
       return density->get(schedule.tileM / heads, schedule.tileN);
     };
   }
+  if (std::optional<Selection> shares =
+          selectShares(op, problem, target, fields, options))
+    return std::move(*shares);
   Result<Selection> selection =
       attn::selectSchedule(problem, target, fields, options);
   if (!selection)
