@@ -121,7 +121,7 @@ TYPES = ["f16", "bf16", "f32", "f64", "tf32", "f8E4M3FN", "i1", "i8", "i32", "i6
 SCHEDULE_FIELDS = """tile_m tile_n tile_d tile_dv stages warps producer_warps rescale_threshold persistent_ctas exp2_on_fma splits split_keys
 cluster_m cluster_d chunk_rows""".split()
 SCHEDULE_CHOICES = ['kind = "small_cache"', 'kind = "split_kv"', 'mma = "wgmma"', 'mma = "mma_sync"', 'mma = "none"', 'turns = "softmax"',
-                    "fused = true", "pack_gqa = true", 'invariance = "batch"', 'invariance = "prefix"', 'balance = "plan"', "query_in_registers = false", "output_tile = true"]
+                    "fused = true", "pack_gqa = true", 'invariance = "batch"', 'invariance = "prefix"', 'balance = "plan"', 'balance = "share"', "query_in_registers = false", "output_tile = true"]
 SCHEDULE_NUMBERS = ["-1", "0", "1", "2", "3", "7", "16", "32", "64", "128", "256", "1024", "2147483647", "2147483648"]
 SYMBOLS = ['@"f \u00fc"', '@"1abc"', '@""', "@f", "@attention", '@"a/b"', "@$", '@"\\00"']
 BESIDE = ["func.func private @beside(tensor<4xf32>) -> tensor<4xf32>", "module @beside { func.func @inner(%x: f32) -> f32 { return %x : f32 } }",

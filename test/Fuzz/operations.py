@@ -242,7 +242,8 @@ def write_merge(rng, folder):
 
 def draw_plan(rng):
     """Fields of a schedule whose CTAs share out splits of the sequences' keys."""
-    return f'kind = "split_kv", split_keys = {rng.choice([64, 128, 256])}, balance = "plan", persistent_ctas = {rng.choice([1, 3, 7])}'
+    balance = rng.choice(["plan", "share"])
+    return f'kind = "split_kv", split_keys = {rng.choice([64, 128, 256])}, balance = "{balance}", persistent_ctas = {rng.choice([1, 3, 7])}'
 
 
 def write_ragged(rng, folder):
