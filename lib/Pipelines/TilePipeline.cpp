@@ -36,6 +36,7 @@ void attn::buildTilePipeline(OpPassManager &pm,
   pm.addPass(createCSEPass());
   OpPassManager &kernels = pm.nest<tile::KernelOp>();
   kernels.addPass(tile::createSpecializeWarpsPass());
+  kernels.addPass(tile::createStartAheadPass());
   kernels.addPass(tile::createStageFragmentsPass());
   kernels.addPass(tile::createOverlapSoftmaxPass());
   kernels.addPass(tile::createOverlapProductsPass());

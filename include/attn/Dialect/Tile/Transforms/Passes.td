@@ -286,6 +286,62 @@ def StageStoresPass : Pass<"attn-tile-stage-stores", "::attn::tile::KernelOp"> {
   ];
 }
 
+def StartAheadPass : Pass<"attn-tile-start-ahead", "::attn::tile::KernelOp"> {
+  let summary = "Start the next step's products of tiles behind this step's last";
+  let description = [{
+    Of products in tensor memory those that begin a step of the key loops are
+    started behind the last one of the step before, the first before the loops. A
+    product waits for nothing but the tensor cores then: those work off what a
+    thread has started in its order (PTX ISA, tcgen05.mma), so that S of the next
+    tile may take the place of the weights that the last product reads. Loops that
+    read what those products write behind the last one stay as they are.
+
+    Requires: roles, as `--attn-tile-specialize-warps` makes them. Ensures: nothing.
+
+    Example: S of the next tile is started while O is computed.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-start-ahead))'
+    attn_tile.kernel @steps(%n: index, %o: !attn_tile.global<2x8x?x64xf32>) warps(4)
+        attributes {producer_warps = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %q = attn_tile.alloc : <128x64xf16, swizzle = 128>
+      %k = attn_tile.alloc : <64x64xf16, swizzle = 128>
+      %s, %acc = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>
+      %full = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %ready = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %done = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      attn_tile.roles producer(56) {
+        %c = arith.constant 0 : index
+      } consumer(256) {
+      ^bb0(%warpgroup: index):
+        %steps = scf.for %j = %c0 to %n step %c1 iter_args(%step = %c0) -> (index) {
+          %parity = arith.remui %step, %c1 : index
+          attn_tile.mbarrier_wait %full[%c0], %parity : <1, arrivals = 1>
+          attn_tile.mma_tensor %q, %k transpose_b into %s[%warpgroup], %ready
+              : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+          attn_tile.mbarrier_wait %ready[%warpgroup], %parity : <1, arrivals = 1>
+          %scores = attn_tile.load_tensor %s[%warpgroup] : <128x64xf32> -> <128x64xf32, accumulator>
+          %p = attn_tile.convert %scores : <128x64xf32, accumulator> -> <128x64xf16, operand_a>
+          %place = attn_tile.narrow_tensor %s[%warpgroup] : <128x64xf32> -> <128x64xf16>
+          attn_tile.store_tensor %p to %place[%warpgroup] : <128x64xf16, operand_a> to <128x64xf16>
+          attn_tile.mma_tensor %place, %k into %acc[%warpgroup], %done accumulate meet
+              : !attn_tile.tensor<128x64xf16>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+          attn_tile.mbarrier_wait %done[%warpgroup], %parity : <1, arrivals = 1>
+          %next = arith.addi %step, %c1 : index
+          scf.yield %next : index
+        }
+        attn_tile.free_tensors %s, %acc : !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>
+      }
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numKernels", "kernels-started-ahead", "Number of kernels whose products start ahead">
+  ];
+}
+
 def SliceOutputsPass : Pass<"attn-tile-slice-outputs", "::attn::tile::KernelOp"> {
   let summary = "Load outputs from tensor memory by columns";
   let description = [{
