@@ -322,7 +322,7 @@ def StartAheadPass : Pass<"attn-tile-start-ahead", "::attn::tile::KernelOp"> {
               : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
           attn_tile.mbarrier_wait %ready[%warpgroup], %parity : <1, arrivals = 1>
           %scores = attn_tile.load_tensor %s[%warpgroup] : <128x64xf32> -> <128x64xf32, accumulator>
-          %p = attn_tile.convert %scores : <128x64xf32, accumulator> -> <128x64xf16, operand_a>
+          %p = attn_tile.to_operand %scores : <128x64xf32, accumulator> -> <128x64xf16, operand_a>
           %place = attn_tile.narrow_tensor %s[%warpgroup] : <128x64xf32> -> <128x64xf16>
           attn_tile.store_tensor %p to %place[%warpgroup] : <128x64xf16, operand_a> to <128x64xf16>
           attn_tile.mma_tensor %place, %k into %acc[%warpgroup], %done accumulate meet
