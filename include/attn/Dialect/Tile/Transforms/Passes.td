@@ -308,7 +308,7 @@ def StartAheadPass : Pass<"attn-tile-start-ahead", "::attn::tile::KernelOp"> {
       %q = attn_tile.alloc : <128x64xf16, swizzle = 128>
       %k = attn_tile.alloc : <64x64xf16, swizzle = 128>
       %s, %acc = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>
-      %full = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %full = attn_tile.alloc_mbarrier : <2, arrivals = 1>
       %ready = attn_tile.alloc_mbarrier : <1, arrivals = 1>
       %done = attn_tile.alloc_mbarrier : <1, arrivals = 1>
       attn_tile.roles producer(56) {
@@ -317,7 +317,7 @@ def StartAheadPass : Pass<"attn-tile-start-ahead", "::attn::tile::KernelOp"> {
       ^bb0(%warpgroup: index):
         %steps = scf.for %j = %c0 to %n step %c1 iter_args(%step = %c0) -> (index) {
           %parity = arith.remui %step, %c1 : index
-          attn_tile.mbarrier_wait %full[%c0], %parity : <1, arrivals = 1>
+          attn_tile.mbarrier_wait %full[%c0], %parity : <2, arrivals = 1>
           attn_tile.mma_tensor %q, %k transpose_b into %s[%warpgroup], %ready
               : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
           attn_tile.mbarrier_wait %ready[%warpgroup], %parity : <1, arrivals = 1>
