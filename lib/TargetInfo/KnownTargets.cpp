@@ -7,7 +7,7 @@
 // Sources, named at each chip: [CC] CUDA C++ Programming Guide, "Technical
 // Specifications per Compute Capability" (threads, CTAs, registers, shared
 // memory per SM and per CTA) and "Throughput of Native Arithmetic Instructions"
-// (16 exponentials per clock and SM on every chip here); [WP] the
+// (16 exponentials per clock and SM on every chip here but B300); [WP] the
 // architecture's white paper; [DS] the product's data sheet. `assumed` marks
 // estimates: NVIDIA states no sustained L2 or distributed shared memory
 // bandwidth. `fitted` marks what makes the time model agree with measurements
@@ -148,14 +148,13 @@ static TargetInfo makeH200() {
   return target;
 }
 
-static TargetInfo makeB200() {
-  TargetInfo target = makeGpu(100, 2048, 32, 228 * kKiB);
-  target.name = "sm_100a";
-  target.product = "B200";
+/// What B200 and B300 share.
+static TargetInfo makeBlackwell(int64_t computeCapability) {
+  TargetInfo target = makeGpu(computeCapability, 2048, 32, 228 * kKiB);
+  target.name = "sm_" + std::to_string(computeCapability) + "a";
   // [DS] DGX B200 data sheet, one eighth: 36 PFLOPS dense f8, 64 TB/s.
   target.f16TFlops = 2250;
   target.f8TFlops = 4500;
-  target.i8TOps = 4500;
   target.tf32TFlops = 1125;
   target.f32TFlops = 75;
   target.dramGBps = 8000;
@@ -170,6 +169,23 @@ static TargetInfo makeB200() {
   target.dsmemGBps = 3900;
   target.tensorMemoryBytesPerClock = 512;
   target.mmaSyncShare = 0.46; // assumed: as Hopper
+  return target;
+}
+
+static TargetInfo makeB200() {
+  TargetInfo target = makeBlackwell(100);
+  target.product = "B200";
+  target.i8TOps = 4500;
+  return target;
+}
+
+static TargetInfo makeB300() {
+  TargetInfo target = makeBlackwell(103);
+  target.product = "B300";
+  // assumed: mma.sync's, a thirtieth of what tcgen05 has on B200.
+  target.i8TOps = 150;
+  // [WP] Blackwell Ultra: twice the exponentials of Blackwell.
+  target.ex2PerClockPerSm = 32;
   return target;
 }
 
@@ -229,13 +245,12 @@ struct KnownTarget {
 } // namespace
 
 static constexpr KnownTarget knownTargets[] = {
-    {"sm_80", makeA100},      {"sm_86", makeRtx3090},
-    {"sm_89", makeRtx4090},   {"sm_90a", makeH200},
-    {"sm_100a", makeB200},    {"sm_120", makeRtx5090},
-    {"cpu", makeCpu},         {"a100", makeA100},
-    {"rtx3090", makeRtx3090}, {"rtx4090", makeRtx4090},
-    {"h100", makeH100},       {"h200", makeH200},
-    {"b200", makeB200},       {"rtx5090", makeRtx5090},
+    {"sm_80", makeA100},      {"sm_86", makeRtx3090},   {"sm_89", makeRtx4090},
+    {"sm_90a", makeH200},     {"sm_100a", makeB200},    {"sm_103a", makeB300},
+    {"sm_120", makeRtx5090},  {"cpu", makeCpu},         {"a100", makeA100},
+    {"rtx3090", makeRtx3090}, {"rtx4090", makeRtx4090}, {"h100", makeH100},
+    {"h200", makeH200},       {"b200", makeB200},       {"b300", makeB300},
+    {"rtx5090", makeRtx5090},
 };
 
 std::vector<std::string> getKnownTargetNames() {

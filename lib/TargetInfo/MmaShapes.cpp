@@ -53,13 +53,14 @@ std::string MmaShape::getName() const {
 
 /// The operand types; k times the element size is 32 bytes everywhere.
 static void addShapes(std::vector<MmaShape> &shapes, MmaFamily family,
-                      int64_t m, int64_t n, bool hasF8) {
+                      int64_t m, int64_t n, bool hasF8, bool hasI8 = true) {
   shapes.push_back({family, MmaOperand::F16, m, n, 16});
   shapes.push_back({family, MmaOperand::BF16, m, n, 16});
   shapes.push_back({family, MmaOperand::TF32, m, n, 8});
   if (hasF8)
     shapes.push_back({family, MmaOperand::F8, m, n, 32});
-  shapes.push_back({family, MmaOperand::I8, m, n, 32});
+  if (hasI8)
+    shapes.push_back({family, MmaOperand::I8, m, n, 32});
 }
 
 std::vector<MmaShape> getMmaShapes(int64_t computeCapability) {
@@ -69,8 +70,10 @@ std::vector<MmaShape> getMmaShapes(int64_t computeCapability) {
   // Architecture-specific: not in the chips after their own.
   if (computeCapability == 90)
     addShapes(shapes, MmaFamily::Wgmma, 64, 256, /*hasF8=*/true);
-  if (computeCapability == 100)
-    addShapes(shapes, MmaFamily::Tcgen05, 128, 256, /*hasF8=*/true);
+  // kind::i8 is not in sm_103a (PTX ISA, tcgen05.mma, "Target ISA Notes").
+  if (computeCapability == 100 || computeCapability == 103)
+    addShapes(shapes, MmaFamily::Tcgen05, 128, 256, /*hasF8=*/true,
+              /*hasI8=*/computeCapability == 100);
   return shapes;
 }
 

@@ -50,7 +50,7 @@ private:
   llvm::cl::opt<std::string> target{
       "target", llvm::cl::cat(category), llvm::cl::value_desc("name"),
       llvm::cl::desc("Compile for this chip: sm_80, sm_86, sm_89, sm_90a, "
-                     "sm_100a, sm_120, a product of them, or cpu")};
+                     "sm_100a, sm_103a, sm_120, a product of them, or cpu")};
   llvm::cl::list<std::string> emit{
       "emit", llvm::cl::cat(category), llvm::cl::CommaSeparated,
       llvm::cl::value_desc("kind,..."),

@@ -133,9 +133,9 @@ std::vector<MmaShape> getMmaShapes(int64_t computeCapability);
 // Known targets
 //===----------------------------------------------------------------------===//
 
-/// The target of that name: sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_120, cpu,
-/// or a product (a100, h100, h200, ...). The error lists the known names and
-/// the nearest spelling.
+/// The target of that name: sm_80, sm_86, sm_89, sm_90a, sm_100a, sm_103a,
+/// sm_120, cpu, or a product (a100, h100, h200, ...). The error lists the known
+/// names and the nearest spelling.
 Result<TargetInfo> lookupTarget(std::string_view name);
 
 /// The names lookupTarget takes, families first.

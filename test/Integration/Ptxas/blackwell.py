@@ -67,17 +67,17 @@ def expect(condition, message):
         sys.exit(message)
 
 
-def check(ptxas, folder, name, text, limit):
+def check(ptxas, folder, name, text, limit, target="sm_100a"):
     with open(f"{folder}/k.mlir", "w") as f:
         f.write(text)
-    command = ["attn-opt", f"{folder}/k.mlir", "--target=sm_100a", "--strict", "--emit=ptx", "-o", f"{folder}/k"]
+    command = ["attn-opt", f"{folder}/k.mlir", f"--target={target}", "--strict", "--emit=ptx", "-o", f"{folder}/k"]
     subprocess.run(command, check=True)
     ptx = open(f"{folder}/k.ptx").read()
     kind = "f16" if "attn.paged" in text or "f8E" not in text else "f8f6f4"
     products, elections = ptx.count(f"tcgen05.mma.cta_group::1.kind::{kind} "), ptx.count("tcgen05.commit.")
     expect(products and elections, f"{name}: expected products in tensor memory")
     result = subprocess.run(
-        [ptxas, "-v", "-arch=sm_100a", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"], capture_output=True, text=True
+        [ptxas, "-v", f"-arch={target}", f"{folder}/k.ptx", "-o", f"{folder}/k.cubin"], capture_output=True, text=True
     )
     report = result.stdout + result.stderr
     expect(result.returncode == 0, f"{name}: ptxas failed: {report}")
@@ -105,6 +105,13 @@ def main():
             q, v = (f"tensor<4x16x?x{n}xbf16>" for n in (d, dv))
             text = BACKWARD.format(q=q, v=v, mask=MASKS[label])
             check(sys.argv[1], folder, f"({d}, {dv}) {label} backward", text, 4 * (d == 256))
+        # B300 has the same instructions, and another choice of exponentials.
+        for dtype in TYPES:
+            q, o = (f"tensor<4x16x?x128x{t}>" for t in (dtype, "bf16"))
+            text = MODULE.format(q=q, v=q, o=o, mask=MASKS["causal"], schedule=SCHEDULES[0])
+            check(sys.argv[1], folder, f"{dtype} causal on sm_103a", text, 0, "sm_103a")
+        text = BACKWARD.format(q=o, v=o, mask=MASKS["causal"])
+        check(sys.argv[1], folder, "causal backward on sm_103a", text, 0, "sm_103a")
     print("PASS")
 
 

@@ -54,11 +54,21 @@ TEST(TargetInfo, h100AndH200DifferInMemory) {
   EXPECT_EQ(lookupTarget("sm_90a")->product, h200.product);
 }
 
+TEST(TargetInfo, b300HasMoreExponentialsAndNoProductsOfIntegers) {
+  TargetInfo b200 = *lookupTarget("sm_100a"), b300 = *lookupTarget("sm_103a");
+  EXPECT_EQ(b300.computeCapability, 103);
+  EXPECT_EQ(b300.ex2PerClockPerSm, 2 * b200.ex2PerClockPerSm);
+  EXPECT_TRUE(b200.hasMma(MmaFamily::Tcgen05, MmaOperand::I8));
+  EXPECT_FALSE(b300.hasMma(MmaFamily::Tcgen05, MmaOperand::I8));
+  EXPECT_TRUE(b300.hasMma(MmaFamily::Tcgen05, MmaOperand::F8));
+  EXPECT_EQ(lookupTarget("b300")->name, "sm_103a");
+}
+
 TEST(TargetInfo, unknownNameListsTheKnownOnes) {
   EXPECT_EQ(lookupTarget("sm_90").error(),
             "unknown target 'sm_90', expected one of sm_80, sm_86, sm_89, "
-            "sm_90a, sm_100a, sm_120, cpu, a100, rtx3090, rtx4090, h100, h200, "
-            "b200, rtx5090 (did you mean 'sm_90a'?)");
+            "sm_90a, sm_100a, sm_103a, sm_120, cpu, a100, rtx3090, rtx4090, "
+            "h100, h200, b200, b300, rtx5090 (did you mean 'sm_90a'?)");
 }
 
 TEST(TargetInfo, mmaShapes) {
