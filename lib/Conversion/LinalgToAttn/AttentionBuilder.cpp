@@ -133,15 +133,20 @@ FailureOr<AttentionOp> AttentionBuilder::createOp() {
     bias = convert(*match.bias,
                    getBiasLayout(roles, *getLayout(walker, *match.bias)));
   auto queryType = cast<RankedTensorType>(query.getType());
+  if (match.prob && isByte(queryType))
+    return recorder.miss(Progress::Softmax, match.prob->op,
+                         "expected weights of 8-bit queries to be those of a "
+                         "softmax, times a constant at most, got another "
+                         "function of them");
   auto valueType = cast<RankedTensorType>(value.getType());
   scoreType = queryType.getElementType().isF64()
                   ? FloatType(rewriter.getF64Type())
                   : FloatType(rewriter.getF32Type());
   Type wanted = getElementTypeOrSelf(match.values.op->getResult(0).getType());
-  Type elementType =
-      wanted == queryType.getElementType() && match.numSummands == 1
-          ? wanted
-          : Type(scoreType);
+  Type elementType = wanted == queryType.getElementType() &&
+                             match.numSummands == 1 && match.weightFactor == 1
+                         ? wanted
+                         : Type(scoreType);
   SmallVector<int64_t> shape(queryType.getShape());
   shape.back() = valueType.getShape().back();
   auto outputType = RankedTensorType::get(shape, elementType);
@@ -264,6 +269,29 @@ static Value castTo(RewriterBase &rewriter, Location loc, Value tensor,
       .getResult(0);
 }
 
+/// The elements of `tensor` times `factor`.
+static Value multiply(RewriterBase &rewriter, Location loc, Value tensor,
+                      double factor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  AffineMap map =
+      AffineMap::getMultiDimIdentityMap(type.getRank(), type.getContext());
+  SmallVector<utils::IteratorType> loops(type.getRank(),
+                                         utils::IteratorType::parallel);
+  Value empty = tensor::EmptyOp::create(
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, tensor),
+      type.getElementType());
+  auto body = [&](OpBuilder &inner, Location loc, ValueRange arguments) {
+    Value constant = arith::ConstantOp::create(
+        inner, loc, inner.getFloatAttr(type.getElementType(), factor));
+    Value product = arith::MulFOp::create(inner, loc, arguments[0], constant);
+    linalg::YieldOp::create(inner, loc, product);
+  };
+  return linalg::GenericOp::create(rewriter, loc, TypeRange(empty.getType()),
+                                   ValueRange(tensor), ValueRange(empty),
+                                   ArrayRef<AffineMap>{map, map}, loops, body)
+      .getResult(0);
+}
+
 FailureOr<Value> AttentionBuilder::run() {
   rewriter.setInsertionPoint(match.values.op);
   FailureOr<AttentionOp> op = createOp();
@@ -277,6 +305,8 @@ FailureOr<Value> AttentionBuilder::run() {
   auto resultType =
       cast<RankedTensorType>(match.values.op->getResult(0).getType());
   Value result = op->getOutput();
+  if (match.weightFactor != 1)
+    result = multiply(rewriter, loc, result, match.weightFactor);
   if (match.numSummands == 1)
     result = castTo(rewriter, loc, result, resultType.getElementType());
   else

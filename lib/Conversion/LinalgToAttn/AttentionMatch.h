@@ -223,11 +223,16 @@ struct AttentionMatch {
   bool isGuarded = false; ///< as of Softmax
   /// The weights in terms of `probHole`, a probability; null if they are it.
   ScalarRef prob = nullptr, probHole = nullptr;
+  double weightFactor = 1; ///< of all weights, before they are of 8 bits
   bool hasSoftmax = true;
   size_t numSummands = 1; ///< of the weights: this is the attention of one
   Layout resultLayout;    ///< of the result of `values`
   std::optional<OperandSource> bias;
 };
+
+/// Takes a factor of all weights out of the function of the probabilities, and
+/// the function with it if nothing else is left.
+void takeWeightFactor(AttentionMatch &match);
 
 /// Lets the function of the probabilities see hidden keys, by scores of -inf in
 /// place of masks, unless it gives 0 for them.

@@ -255,6 +255,10 @@ static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
       softmax = changed->softmax;
       match.prob = changed->prob;
       match.probHole = changed->hole;
+      // What makes use of the range of 8 bits, as kernels do by themselves.
+      if (isByte(match.values.lhs.getType()) &&
+          isByte(match.values.rhs.getType()))
+        takeWeightFactor(match);
     }
   }
   match.hasSoftmax = succeeded(softmax);

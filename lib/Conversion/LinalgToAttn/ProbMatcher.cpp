@@ -73,6 +73,43 @@ attn::raise::matchChangedSoftmax(ElementWalker &walker, ScalarRef weights,
   return failure();
 }
 
+/// c where `scalar` is c times `hole`, a probability: it is in [0, 1], so that
+/// a bound that none reaches is none.
+static std::optional<double> getFactor(ScalarRef scalar, ScalarRef hole) {
+  if (scalar == hole)
+    return 1;
+  bool isLeast = scalar->is("arith.minimumf") || scalar->is("arith.minnumf");
+  bool isMost = scalar->is("arith.maximumf") || scalar->is("arith.maxnumf");
+  bool isProduct = scalar->is("arith.mulf"),
+       isQuotient = scalar->is("arith.divf");
+  if (!isLeast && !isMost && !isProduct && !isQuotient)
+    return std::nullopt;
+  for (unsigned i : {1, 0}) {
+    ScalarRef constant = scalar->operands[i];
+    if (!constant->isConstant() || (isQuotient && i == 0))
+      continue;
+    std::optional<double> factor = getFactor(scalar->operands[1 - i], hole);
+    if (!factor)
+      return std::nullopt;
+    if (isProduct)
+      return *factor * constant->value;
+    if (isQuotient)
+      return *factor / constant->value;
+    bool isReached = isLeast ? constant->value < std::max(*factor, 0.0)
+                             : constant->value > std::min(*factor, 0.0);
+    return isReached ? std::nullopt : factor;
+  }
+  return std::nullopt;
+}
+
+void attn::raise::takeWeightFactor(AttentionMatch &match) {
+  std::optional<double> factor = getFactor(match.prob, match.probHole);
+  if (!factor || !(*factor > 0) || !std::isfinite(*factor))
+    return;
+  match.weightFactor = *factor;
+  match.prob = match.probHole = nullptr;
+}
+
 static void addSummands(ScalarGraph &graph, ScalarRef scalar,
                         SmallVectorImpl<ScalarRef> &summands) {
   bool isDifference = scalar->is("arith.subf");
