@@ -106,6 +106,33 @@ static void warnOfFallback(AttentionOp op, const TargetInfo &target,
                      << explainFallback(op, target, best, selection);
 }
 
+/// Warns of kernels of linear attention, which there are of one family, where
+/// the target has better matrix instructions.
+static void warnOfFallback(LinearAttentionOp op, const TargetInfo &target,
+                           const ScheduleOverrides &given) {
+  const Family &best = *getFamilies(target).front();
+  if (target.kind == TargetKind::Gpu && best.hasRoles() && !given.has("mma"))
+    op.emitWarning()
+        << "falls back from " << getName(best.facts.id)
+        << " to the mma_sync kernels of sm_80: there are no others "
+           "of linear attention";
+}
+
+/// Warns of values that are columns of the keys, as of a latent cache, beside a
+/// scale that nobody has given: it is that of the heads that the cache stands
+/// for (DeepSeek-V2, 2.1.2), not of its columns.
+static void warnOfLatentScale(AttentionOp op) {
+  AttentionProblem problem = getProblem(op);
+  if (problem.sharedKV && problem.headDim > problem.valueDim &&
+      !op.getScaleAttr())
+    op.emitWarning()
+        << "expected a scale beside values that are columns of the "
+           "keys: it is 1/sqrt("
+        << problem.headDim
+        << "), and with a latent cache that of the heads' own "
+           "columns";
+}
+
 /// Warns where sums of 8-bit products drop bits, since registers do not hold
 /// those of a tile apart. Who gives the field has chosen.
 static void warnOfShortSums(AttentionOp op, const TargetInfo &target,
@@ -377,6 +404,7 @@ private:
                  formatBytes(selection->cost.bytes.getRead() +
                              selection->cost.bytes.getWritten()) +
                  " between L2 and SMs";
+    warnOfFallback(op, info, fields);
     op.setScheduleAttr(getScheduleAttr(op.getContext(), selection->schedule));
     return success();
   }
@@ -414,6 +442,7 @@ private:
     if (!repairsRows(op))
       warnOfFallback(op, info, overrides, *selection);
     warnOfShortSums(op, info, overrides, selection->chosen().schedule);
+    warnOfLatentScale(op);
     numRejected += selection->rejected.size();
     op.setScheduleAttr(
         getScheduleAttr(op.getContext(), selection->chosen().schedule));
