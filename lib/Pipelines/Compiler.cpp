@@ -259,16 +259,16 @@ static LogicalResult checkPrograms(ModuleOp module) {
   for (Operation *op : programs)
     if (!isAttention(op) && op->getParentOfType<func::FuncOp>() !=
                                 programs[0]->getParentOfType<func::FuncOp>())
-      return op->emitOpError() << "expected one function that appends in a "
-                                  "module without an attention";
+      return op->emitOpError() << "expected one function that appends, or "
+                                  "merges, in a module without an attention";
   // What was found may have been dead.
   if (!programs.empty())
     return success();
   return mlir::emitError(module.getBody()->empty()
                              ? module.getLoc()
                              : module.getBody()->front().getLoc())
-         << "expected an attention or an append whose results are used, got "
-            "none";
+         << "expected an attention, an append or a merge whose results are "
+            "used, got none";
 }
 
 LogicalResult Compilation::runStages() {

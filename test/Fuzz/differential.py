@@ -395,8 +395,6 @@ def run_case(seed, case, devices, gradients=False):
         text = path.read_text()
         if "split_kv" in text or "query_prologue" in text or "mma_sync" in text:  # of GPUs only
             devices = [device for device in devices if device != "cpu"]
-        if "attn.merge" in text:  # not of GPUs
-            devices = [device for device in devices if device == "cpu"]
         if "xf8E" in text:  # not of sm_80
             devices = [device for device in devices if device != "sim:sm_80"]
         for device in devices:

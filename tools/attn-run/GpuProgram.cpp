@@ -189,9 +189,9 @@ GpuProgram::compile(func::FuncOp function, const Options &options) {
       failed(program->readKernels(*module, *original)))
     return fail();
   if (program->kernels.empty()) {
-    function.emitError()
-        << "expected an attention or an append whose results are used, got "
-           "none";
+    function.emitError() << "expected an attention, an append or a merge whose "
+                            "results are used, "
+                            "got none";
     return fail();
   }
   auto host = module->lookupSymbol<func::FuncOp>(function.getName());

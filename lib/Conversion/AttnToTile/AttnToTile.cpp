@@ -162,7 +162,8 @@ struct ConvertAttnToTile
     SmallVector<FunctionOpInterface> functions;
     for (auto function : getOperation().getOps<FunctionOpInterface>())
       if (holds<OnlineAttentionOp>(function) || holdsBackward(function) ||
-          holds<LinearAttentionOp>(function) || holds<AppendOp>(function))
+          holds<LinearAttentionOp>(function) || holds<AppendOp>(function) ||
+          holds<MergeOp>(function))
         functions.push_back(function);
     for (FunctionOpInterface function : functions) {
       if (failed(rejectControlFlow(function)) ||
@@ -265,24 +266,25 @@ private:
       return buildBackwardKernels(builder, function, name);
     if (holds<OnlineAttentionOp>(function))
       return buildForwardKernels(builder, function, name);
-    return buildAppendKernels(builder, function, name);
+    return buildOtherKernels(builder, function, name);
   }
 
-  /// Of a function without an attention.
-  FailureOr<int64_t> buildAppendKernels(OpBuilder &builder, Operation *function,
-                                        StringRef name) {
-    FailureOr<TiledAttention> appends = findAppends(function);
-    if (failed(appends))
+  /// Of a function without an attention, which appends to caches, or merges.
+  FailureOr<int64_t> buildOtherKernels(OpBuilder &builder, Operation *function,
+                                       StringRef name) {
+    FailureOr<TiledAttention> others =
+        holds<AppendOp>(function) ? findAppends(function) : findMerge(function);
+    if (failed(others))
       return failure();
     LaunchProgram program(builder,
-                          ProgramHeader{appends->prologue.front().op,
-                                        appends->operands, appends->semantics,
+                          ProgramHeader{others->prologue.front().op,
+                                        others->operands, others->semantics,
                                         /*scale=*/1,
                                         /*deterministic=*/true,
                                         /*schedule=*/nullptr});
-    addPrologue(program, *appends, name);
+    addPrologue(program, *others, name);
     program.finish();
-    if (failed(buildPrologueKernels(builder, *appends, name)))
+    if (failed(buildPrologueKernels(builder, *others, name)))
       return failure();
     return 0;
   }

@@ -248,9 +248,10 @@ void AttnRaise::runOnOperation() {
   numFound += result.found;
   numRaised += result.raised;
   numMissed += result.missed.size();
-  // An append is a program too, where nothing looks like an attention.
-  bool isAppend = holds<AppendOp>(root) && !result.nearestMiss;
-  if (result.raised == 0 && !hasAttention && !isAppend && !allowNone) {
+  // An append or a merge is a program too, where nothing looks like an
+  // attention.
+  bool isOther = holds<AppendOp, MergeOp>(root) && !result.nearestMiss;
+  if (result.raised == 0 && !hasAttention && !isOther && !allowNone) {
     emitNoAttention(root, result);
     return signalPassFailure();
   }

@@ -40,7 +40,7 @@ func.func @rejects(%x: tensor<1x2x70x64xf32>) -> tensor<1x2x70x64xf32> {
 }
 
 // RUN: not attn-run %s --function unused --device=sim 2>&1 | FileCheck %s --check-prefix=UNUSED
-// UNUSED: sim-invalid.mlir:[[#@LINE + 2]]:1: error: expected an attention or an append whose results are used, got none
+// UNUSED: sim-invalid.mlir:[[#@LINE + 2]]:1: error: expected an attention, an append or a merge whose results are used, got none
 // UNUSED: error: cannot compile @unused for sm_80
 func.func @unused(%x: tensor<1x2x70x64xf16>) -> tensor<1x2x70x64xf16> {
   %o = attn.attention %x, %x, %x

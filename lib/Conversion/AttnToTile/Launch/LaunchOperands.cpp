@@ -97,6 +97,22 @@ getAppendDims(const KernelOperand &operand) {
   return std::nullopt;
 }
 
+/// Those of what attn.merge takes; nothing for other operands.
+static std::optional<SmallVector<std::string>>
+getMergeDims(const KernelOperand &operand) {
+  auto merge = operand.tensor.use_empty()
+                   ? MergeOp()
+                   : dyn_cast<MergeOp>(*operand.tensor.user_begin());
+  if (!merge)
+    return std::nullopt;
+  SmallVector<std::string> names = {"B", "Hq", "M"};
+  if (llvm::is_contained(merge.getOutputs(), operand.tensor))
+    names.push_back("Dv");
+  if (merge.isStacked())
+    names.insert(names.begin(), "parts");
+  return names;
+}
+
 /// Those of sequences behind each other.
 static SmallVector<std::string> getRaggedDims(StringRef name, StringRef heads) {
   if (name == "lse" || name.starts_with("amax"))
@@ -157,6 +173,8 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
   if (name == "states")
     return {"B", "Hq", "states", "D", "Dv"};
   if (std::optional<SmallVector<std::string>> names = getAppendDims(operand))
+    return *names;
+  if (std::optional<SmallVector<std::string>> names = getMergeDims(operand))
     return *names;
   // Of a dynamic number of heads: those of the keys.
   if (name.starts_with("descale_") && operand.type.getRank() == 2 &&

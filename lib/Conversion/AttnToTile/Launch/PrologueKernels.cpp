@@ -483,6 +483,8 @@ LogicalResult attn::buildPrologueKernels(OpBuilder &builder,
       result = buildAssertKernel(builder, attention, check, named("_assert"));
     } else if (auto append = dyn_cast<AppendOp>(prologue)) {
       result = buildAppendKernel(builder, attention, append, named("_append"));
+    } else if (auto merge = dyn_cast<MergeOp>(prologue)) {
+      result = buildMergeKernel(builder, attention, merge, name);
     } else if (getRowSource(prologue)) {
       result = buildRowKernel(builder, attention, prologue, named("_rows"));
     } else if (auto op = dyn_cast<CreateBlockMaskOp>(prologue)) {

@@ -34,6 +34,15 @@ mlir::LogicalResult buildAppendKernel(mlir::OpBuilder &builder,
                                       TiledAttention &attention, AppendOp op,
                                       llvm::StringRef name);
 
+/// The operands of the attn.merge of a function without an attention.
+mlir::FailureOr<TiledAttention> findMerge(mlir::Operation *function);
+/// Adds its kernel.
+void addMerge(LaunchProgram &program, llvm::StringRef name);
+/// Builds it.
+mlir::LogicalResult buildMergeKernel(mlir::OpBuilder &builder,
+                                     TiledAttention &attention, MergeOp op,
+                                     llvm::StringRef name);
+
 /// Builds the kernel called `name` of the chain that ends in `last`.
 mlir::LogicalResult buildRowKernel(mlir::OpBuilder &builder,
                                    TiledAttention &attention,

@@ -206,6 +206,8 @@ void attn::addPrologue(LaunchProgram &program, const TiledAttention &attention,
       addKeyBounds(program, prologue, bounds, named);
     else if (auto append = dyn_cast<AppendOp>(prologue.op))
       addAppend(program, attention, append, named("_append"));
+    else if (isa<MergeOp>(prologue.op))
+      addMerge(program, name);
     else if (getRowSource(prologue.op))
       addRows(program, prologue, named("_rows"));
     else

@@ -38,6 +38,8 @@ SmallVector<Operation *> attn::findPrograms(ModuleOp module) {
   SmallVector<Operation *> found = findAttentions(module);
   if (found.empty())
     module.walk([&](AppendOp append) { found.push_back(append); });
+  if (found.empty())
+    module.walk([&](MergeOp merge) { found.push_back(merge); });
   return found;
 }
 

@@ -21,7 +21,7 @@ bool isAttention(mlir::Operation *op);
 /// Every attention and backward of the module, in its order.
 llvm::SmallVector<mlir::Operation *> findAttentions(mlir::ModuleOp module);
 
-/// These, or where there is none every append to a cache.
+/// These, or where there is none every append to a cache, or else every merge.
 llvm::SmallVector<mlir::Operation *> findPrograms(mlir::ModuleOp module);
 
 /// A copy of an attention, of a backward or of an append, as a function of its

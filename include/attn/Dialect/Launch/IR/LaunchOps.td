@@ -37,7 +37,7 @@ def ProgramOp : AttnLaunch_Op<"program", [IsolatedFromAbove, NoTerminator,
   let summary = "what a launcher does for one attention";
   let description = [{
     `semantics` ("attention", "attention_backward", "linear_attention" or
-    "append"), `scale`, `deterministic` and `schedule` say what is computed, and
+    "append", "merge"), `scale`, `deterministic` and `schedule` say what is computed, and
     how. The body has the operands, workspaces and sizes, and the launches, in
     order: each kernel sees the writes of those before it. If there is an
     `attn_launch.repeat`, all launches are in it.
