@@ -160,6 +160,19 @@ bool attnProgramIsOperandWritten(const AttnProgram *program, size_t index);
 AttnLaunchCode attnProgramLaunch(const AttnProgram *program,
                                  const AttnTensor *operands, size_t numOperands,
                                  void *stream);
+/* The bytes of device memory that a launch takes beside operands of these
+ * shapes and strides, whatever is in them, such as lengths. Addresses are not
+ * looked at. */
+AttnLaunchCode attnProgramPlan(const AttnProgram *program,
+                               const AttnTensor *operands, size_t numOperands,
+                               size_t *workspaceBytes);
+/* Launches in memory of the caller's, of as many bytes as planned or more, at a
+ * multiple of 256: nothing is allocated. Calls on one stream may follow each
+ * other in it. */
+AttnLaunchCode attnProgramRun(const AttnProgram *program,
+                              const AttnTensor *operands, size_t numOperands,
+                              uint64_t workspace, size_t workspaceBytes,
+                              void *stream);
 
 #ifdef __cplusplus
 }

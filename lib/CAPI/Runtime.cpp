@@ -307,21 +307,58 @@ bool attnProgramIsOperandWritten(const AttnProgram *program, size_t index) {
   return index < operands.size() && operands[index].role != OperandRole::Input;
 }
 
+/// The operands of a program, each of which is there.
+static LaunchResult<std::vector<OperandBinding>>
+getOperands(const AttnProgram *program, const AttnTensor *operands,
+            size_t numOperands) {
+  if (!program || (!operands && numOperands))
+    return makeNullError("a program and operands");
+  auto given = getBindings(operands, numOperands);
+  if (!given)
+    return given.status();
+  std::vector<OperandBinding> bindings;
+  for (std::optional<OperandBinding> &binding : *given) {
+    if (!binding)
+      return makeNullError("every operand");
+    bindings.push_back(std::move(*binding));
+  }
+  return bindings;
+}
+
 AttnLaunchCode attnProgramLaunch(const AttnProgram *program,
                                  const AttnTensor *operands, size_t numOperands,
                                  void *stream) {
   return guarded([&] {
-    if (!program || (!operands && numOperands))
-      return makeNullError("a program and operands");
-    auto given = getBindings(operands, numOperands);
-    if (!given)
-      return given.status();
-    std::vector<OperandBinding> bindings;
-    for (std::optional<OperandBinding> &binding : *given) {
-      if (!binding)
-        return makeNullError("every operand");
-      bindings.push_back(std::move(*binding));
-    }
-    return program->program.launch(bindings, stream);
+    auto bindings = getOperands(program, operands, numOperands);
+    return bindings ? program->program.launch(*bindings, stream)
+                    : bindings.status();
+  });
+}
+
+AttnLaunchCode attnProgramPlan(const AttnProgram *program,
+                               const AttnTensor *operands, size_t numOperands,
+                               size_t *workspaceBytes) {
+  return guarded([&]() -> LaunchStatus {
+    if (!workspaceBytes)
+      return makeNullError("a place for the bytes");
+    auto bindings = getOperands(program, operands, numOperands);
+    if (!bindings)
+      return bindings.status();
+    auto planned = program->program.plan(*bindings);
+    if (planned)
+      *workspaceBytes = *planned;
+    return planned.status();
+  });
+}
+
+AttnLaunchCode attnProgramRun(const AttnProgram *program,
+                              const AttnTensor *operands, size_t numOperands,
+                              uint64_t workspace, size_t workspaceBytes,
+                              void *stream) {
+  return guarded([&] {
+    auto bindings = getOperands(program, operands, numOperands);
+    return bindings ? program->program.run(*bindings,
+                                           {workspace, workspaceBytes}, stream)
+                    : bindings.status();
   });
 }

@@ -32,8 +32,25 @@ struct Binding {
   std::vector<int64_t> workspaceBytes;
 };
 
-/// Workspaces from a stream's memory pool, given back behind what the stream
-/// was given in between.
+/// Of a tensor that kernels read by 16 bytes, or by a tensor map.
+constexpr size_t workspaceAlignment = 256;
+
+size_t alignWorkspace(int64_t bytes) {
+  return (static_cast<size_t>(std::max<int64_t>(bytes, 0)) +
+          workspaceAlignment - 1) /
+         workspaceAlignment * workspaceAlignment;
+}
+
+/// All workspaces, one behind the other.
+size_t sumWorkspaces(const Binding &binding) {
+  size_t sum = 0;
+  for (int64_t bytes : binding.workspaceBytes)
+    sum += alignWorkspace(bytes);
+  return sum;
+}
+
+/// Workspaces in memory that is given, or from a stream's memory pool, given
+/// back behind what the stream was given in between.
 class Workspaces {
 public:
   Workspaces(const CudaDriver &driver, CudaStream stream)
@@ -41,25 +58,40 @@ public:
   Workspaces(const Workspaces &) = delete;
   Workspaces &operator=(const Workspaces &) = delete;
   ~Workspaces() {
-    for (CUdeviceptr address : addresses)
-      if (address)
-        driver.cuMemFreeAsync(address, stream);
+    if (isOwn && data)
+      driver.cuMemFreeAsync(data, stream);
   }
 
-  LaunchStatus allocate(const Workspace &workspace, int64_t bytes) {
-    CUdeviceptr address = 0;
-    LaunchStatus status;
-    if (bytes > 0) {
-      auto size = static_cast<size_t>(bytes);
-      status = driver.check(driver.cuMemAllocAsync(&address, size, stream),
-                            "workspace " + workspace.name + " of " +
-                                std::to_string(bytes) + " bytes");
-      if (status && workspace.fill == WorkspaceFill::Zero)
-        status = driver.check(driver.cuMemsetD8Async(address, 0, size, stream),
-                              "cuMemsetD8Async to succeed");
-    }
+  LaunchStatus take(const WorkspaceMemory *given, size_t bytes) {
+    if (bytes == 0)
+      return {};
+    isOwn = !given;
+    if (!given)
+      return driver.check(driver.cuMemAllocAsync(&data, bytes, stream),
+                          "workspace of " + std::to_string(bytes) + " bytes");
+    auto fail = [](const std::string &message) {
+      return LaunchStatus{LaunchCode::InvalidOperands, message};
+    };
+    if (given->bytes < bytes)
+      return fail("expected a workspace of " + std::to_string(bytes) +
+                  " bytes as planned, got " + std::to_string(given->bytes));
+    if (!given->address || given->address % workspaceAlignment != 0)
+      return fail("expected the address of a workspace to be a multiple of " +
+                  std::to_string(workspaceAlignment));
+    data = given->address;
+    return {};
+  }
+
+  /// The next one.
+  LaunchStatus add(const Workspace &workspace, int64_t bytes) {
+    CUdeviceptr address = data + offset;
     addresses.push_back(address);
-    return status;
+    offset += alignWorkspace(bytes);
+    if (bytes <= 0 || workspace.fill != WorkspaceFill::Zero)
+      return {};
+    return driver.check(
+        driver.cuMemsetD8Async(address, 0, static_cast<size_t>(bytes), stream),
+        "cuMemsetD8Async to succeed");
   }
 
   CUdeviceptr operator[](size_t index) const { return addresses[index]; }
@@ -67,7 +99,10 @@ public:
 private:
   const CudaDriver &driver;
   CudaStream stream;
-  std::vector<CUdeviceptr> addresses; // 0 where there are no bytes
+  bool isOwn = true;
+  CUdeviceptr data = 0;
+  size_t offset = 0;
+  std::vector<CUdeviceptr> addresses;
 };
 
 /// A kernel parameter, or a tensor map, which are at most as large.
@@ -130,8 +165,9 @@ struct CudaProgram::State {
   State &operator=(const State &) = delete;
 
   LaunchStatus load(const std::string &ptx);
+  LaunchResult<size_t> plan(const std::vector<OperandBinding> &operands);
   LaunchStatus launch(const std::vector<OperandBinding> &operands,
-                      CudaStream stream);
+                      const WorkspaceMemory *workspace, CudaStream stream);
 
   const CudaDevice device;
   const Manifest manifest;
@@ -330,8 +366,17 @@ LaunchStatus CudaProgram::State::checkAddresses(
 // Launching
 //===----------------------------------------------------------------------===//
 
+LaunchResult<size_t>
+CudaProgram::State::plan(const std::vector<OperandBinding> &operands) {
+  auto binding = bind(operands);
+  if (!binding)
+    return binding.status();
+  return sumWorkspaces(**binding);
+}
+
 LaunchStatus
 CudaProgram::State::launch(const std::vector<OperandBinding> &operands,
+                           const WorkspaceMemory *workspace,
                            CudaStream stream) {
   auto binding = bind(operands);
   if (!binding)
@@ -343,9 +388,10 @@ CudaProgram::State::launch(const std::vector<OperandBinding> &operands,
   if (!scope.status)
     return scope.status;
   Workspaces workspaces(driver(), stream);
+  status = workspaces.take(workspace, sumWorkspaces(**binding));
   for (size_t i = 0; i < manifest.workspaces.size() && status; ++i)
-    status = workspaces.allocate(manifest.workspaces[i],
-                                 (*binding)->workspaceBytes[i]);
+    status =
+        workspaces.add(manifest.workspaces[i], (*binding)->workspaceBytes[i]);
   Places places{operands, workspaces};
   for (const KernelLaunch &launch : (*binding)->launches)
     if (status && !launch.isEmpty())
@@ -492,5 +538,16 @@ const Manifest &CudaProgram::getManifest() const { return state->manifest; }
 
 LaunchStatus CudaProgram::launch(const std::vector<OperandBinding> &operands,
                                  CudaStream stream) const {
-  return state->launch(operands, stream);
+  return state->launch(operands, /*workspace=*/nullptr, stream);
+}
+
+LaunchResult<size_t>
+CudaProgram::plan(const std::vector<OperandBinding> &operands) const {
+  return state->plan(operands);
+}
+
+LaunchStatus CudaProgram::run(const std::vector<OperandBinding> &operands,
+                              const WorkspaceMemory &workspace,
+                              CudaStream stream) const {
+  return state->launch(operands, &workspace, stream);
 }

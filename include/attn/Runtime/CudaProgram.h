@@ -27,6 +27,12 @@ namespace attn::runtime {
 /// The kernels of a manifest, loaded into a device. Copies are handles to one
 /// module, which is unloaded with the last of them: what was launched must have
 /// ended by then. Any number of threads may launch at once.
+/// Device memory, at a multiple of 256 bytes.
+struct WorkspaceMemory {
+  uint64_t address = 0;
+  size_t bytes = 0;
+};
+
 class CudaProgram {
 public:
   /// Loads PTX; the driver compiles it now unless its cache has it.
@@ -42,6 +48,15 @@ public:
   /// Workspaces come from the stream's memory pool and go back to it.
   LaunchStatus launch(const std::vector<OperandBinding> &operands,
                       CudaStream stream = nullptr) const;
+
+  /// The bytes of device memory that a launch takes beside operands of these
+  /// shapes and strides, whatever is in them, such as lengths.
+  LaunchResult<size_t> plan(const std::vector<OperandBinding> &operands) const;
+  /// Launches in memory of the caller's, of as many bytes as planned or more:
+  /// nothing is allocated. Calls on one stream may follow each other in it.
+  LaunchStatus run(const std::vector<OperandBinding> &operands,
+                   const WorkspaceMemory &workspace,
+                   CudaStream stream = nullptr) const;
 
 private:
   struct State;

@@ -56,7 +56,7 @@ private:
   void emitLayoutChecks();
   void emitAliasChecks();
   void emitWorkspaces();
-  void emitWorkspaceRelease();
+  void emitEntries();
   void emitKernel(const Kernel &kernel);
   /// Whether a kernel may start before the end of the one before it.
   bool isChained() const {
@@ -201,30 +201,29 @@ void ProgramEmitter::emitLayoutChecks() {
         << ");\n";
 }
 
+/// Where each workspace is in the memory of a call, which is given, or taken
+/// from the stream's pool.
 void ProgramEmitter::emitWorkspaces() {
+  out << "  attn_launch::Workspaces workspaces;\n";
   for (const Workspace &workspace : manifest.workspaces) {
     std::string id = toIdentifier(workspace.name);
     out << "  const size_t bytes_" << id << " = static_cast<size_t>("
-        << toCpp(workspace.bytes) << ");\n  CUdeviceptr workspace_" << id
-        << " = 0;\n  if (check.status && bytes_" << id
-        << " > 0)\n    check.driver(cuda.cuMemAllocAsync(&workspace_" << id
-        << ", bytes_" << id << ", stream),\n                 \"workspace "
-        << workspace.name << " of \" + std::to_string(bytes_" << id
-        << ") + \" bytes\");\n";
+        << toCpp(workspace.bytes) << ");\n"
+        << "  const size_t offset_" << id << " = workspaces.add(bytes_" << id
+        << ");\n";
+  }
+  out << "  if (planned) {\n    *planned = workspaces.bytes;\n"
+         "    return check.status;\n  }\n"
+         "  workspaces.take(given, stream, check);\n";
+  for (const Workspace &workspace : manifest.workspaces) {
+    std::string id = toIdentifier(workspace.name);
+    out << "  CUdeviceptr workspace_" << id << " = workspaces.data + offset_"
+        << id << ";\n";
     if (workspace.fill == WorkspaceFill::Zero)
       out << "  if (check.status && bytes_" << id
           << " > 0)\n    check.driver(cuda.cuMemsetD8Async(workspace_" << id
           << ", 0, bytes_" << id
           << ", stream), \"cuMemsetD8Async to succeed\");\n";
-  }
-}
-
-void ProgramEmitter::emitWorkspaceRelease() {
-  for (const Workspace &workspace : manifest.workspaces) {
-    std::string id = toIdentifier(workspace.name);
-    out << "  if (workspace_" << id
-        << ")\n    check.driver(cuda.cuMemFreeAsync(workspace_" << id
-        << ", stream), \"cuMemFreeAsync to succeed\");\n";
   }
 }
 
@@ -340,11 +339,11 @@ static std::string describeArchitecture(const std::string &target) {
 }
 
 void ProgramEmitter::emitLaunch() {
-  out << "\n/// Launches on `stream` in this thread's context; the first fault "
-         "found is\n/// returned and nothing launched. Threads may call it at "
-         "once.\n"
-      << "inline " << library << "::Status " << name << "_launch(const " << name
-      << "_Args &args, CUstream stream) {\n"
+  out << "\n/// What the functions below do: plans, where `planned` takes the "
+         "bytes; else\n/// launches, in memory that is `given`, if it is.\n"
+      << "inline " << library << "::Status " << name << "_call(const " << name
+      << "_Args &args,\n    const " << library
+      << "::Workspace *given, size_t *planned, CUstream stream) {\n"
       << beginFunction;
   emitSizes();
   emitLayoutChecks();
@@ -367,8 +366,37 @@ void ProgramEmitter::emitLaunch() {
     emitKernel(kernel);
   if (manifest.repeat != "1")
     out << "  }\n";
-  emitWorkspaceRelease();
-  out << "  return check.status;\n}\n";
+  out << "  if (!given)\n    workspaces.free(stream, check);\n"
+      << "  return check.status;\n}\n";
+  emitEntries();
+}
+
+/// What a caller uses.
+void ProgramEmitter::emitEntries() {
+  std::string arguments = "(const " + name + "_Args &args";
+  auto begin = [&](const char *doc, const char *entry,
+                   const std::string &more) {
+    out << "\n"
+        << doc << "inline " << library << "::Status " << name << entry
+        << arguments << more << ") {\n  return " << name << "_call(args, ";
+  };
+  begin("/// Launches on `stream` in this thread's context; the first fault "
+        "found is\n/// returned and nothing launched. Threads may call it at "
+        "once. Memory beside the\n/// arguments comes from the stream's pool, "
+        "and goes back to it.\n",
+        "_launch", ", CUstream stream");
+  out << "nullptr, nullptr, stream);\n}\n";
+  begin("/// The bytes of device memory that a launch takes beside its "
+        "arguments, for "
+        "their\n/// sizes: whatever is in them, such as lengths.\n",
+        "_plan", ", size_t &workspaceBytes");
+  out << "nullptr, &workspaceBytes, nullptr);\n}\n";
+  begin("/// Launches with memory of the caller's, as many bytes as the plan "
+        "says or more, in\n/// which calls on one stream may follow each "
+        "other: nothing is allocated.\n",
+        "_run",
+        ", " + std::string(library) + "::Workspace workspace, CUstream stream");
+  out << "&workspace, nullptr, stream);\n}\n";
 }
 
 static void emitHead(std::ostream &out, const Bundle &bundle) {

@@ -474,6 +474,45 @@ inline void launch(Checker &check, Module &module, const char *entry,
       "cuLaunchKernelEx to succeed");
 }
 
+/// Device memory, aligned to 256 bytes.
+struct Workspace {
+  CUdeviceptr data = 0;
+  size_t bytes = 0;
+};
+
+/// Those of a call, one behind the other in one piece of memory.
+struct Workspaces {
+  static constexpr size_t alignment = 256;
+  CUdeviceptr data = 0;
+  size_t bytes = 0;
+
+  /// Where one of `size` bytes begins.
+  size_t add(size_t size) {
+    size_t offset = bytes;
+    bytes += (size + alignment - 1) / alignment * alignment;
+    return offset;
+  }
+  /// The memory that is given, or some of the stream's pool.
+  void take(const Workspace *given, CUstream stream, Checker &check) {
+    if (!check.status || bytes == 0)
+      return;
+    if (!given)
+      return check.driver(Driver::get().cuMemAllocAsync(&data, bytes, stream),
+                          "workspace of " + std::to_string(bytes) + " bytes");
+    check.require(given->bytes >= bytes,
+                  "expected a workspace of " + std::to_string(bytes) +
+                      " bytes as planned, got " + std::to_string(given->bytes));
+    check.require(given->data && given->data % alignment == 0,
+                  "expected the address of a workspace to be a multiple of 256");
+    data = given->data;
+  }
+  void free(CUstream stream, Checker &check) const {
+    if (data)
+      check.driver(Driver::get().cuMemFreeAsync(data, stream),
+                   "cuMemFreeAsync to succeed");
+  }
+};
+
 #undef ATTN_LAUNCH_DRIVER
 } // namespace attn_launch_VERSION
 #endif // ATTN_PRELUDE_attn_launch_VERSION

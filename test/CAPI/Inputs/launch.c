@@ -106,6 +106,15 @@ static void launchFaults(const AttnProgram *program) {
   report("no shape", attnProgramLaunch(program, wrong, 2, NULL));
   report("no operands", attnProgramLaunch(program, NULL, 2, NULL));
   report("no program", attnProgramLaunch(NULL, right, 2, NULL));
+  size_t bytes = 0;
+  report("planned", attnProgramPlan(program, right, 2, &bytes));
+  printf("%zu bytes\n", bytes);
+  report("run", attnProgramRun(program, right, 2, 0x40000, bytes, NULL));
+  report("few bytes",
+         attnProgramRun(program, right, 2, 0x40000, bytes - 1, NULL));
+  report("between", attnProgramRun(program, right, 2, 0x40010, bytes, NULL));
+  report("plan of one", attnProgramPlan(program, right, 1, &bytes));
+  report("no bytes", attnProgramPlan(program, right, 2, NULL));
 }
 
 static void *printMessage(void *unused) {

@@ -45,4 +45,16 @@ int main(int argc, char **) {
   report(one_unload()); // It is not there.
   report(one_load());
   launchWith([](one_Args &) {});
+  // Planned once, and run in memory of the caller's.
+  one_Args args;
+  args.in = decltype(args.in)::rowMajor(0x10000, {2, 100, 64});
+  args.default_ = decltype(args.default_)::rowMajor(0x20000, {2, 100});
+  size_t bytes = 0;
+  report(one_plan(args, bytes));
+  std::printf("planned %zu\n", bytes);
+  report(one_run(args, {0x40000, bytes}, nullptr));
+  report(one_run(args, {0x40000, bytes - 1}, nullptr));
+  report(one_run(args, {0x40010, bytes}, nullptr));
+  args.in.shape[2] = 32;
+  report(one_plan(args, bytes));
 }
