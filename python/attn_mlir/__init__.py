@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from .flash_cache import flash_attn_with_kvcache
     from .flash_names import flash_attn_varlen_func
     from .ragged import prefill, varlen
+    from .states import merge_state, merge_states
 
 __version__ = "0.1.0"
 __all__ = [
     "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
-    "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "flash_attn_with_kvcache", "linear_attention", "mask", "norms", "prefill",
-    "rotary", "sageattn", "sageattn_varlen", "serving", "varlen",
+    "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "flash_attn_with_kvcache", "linear_attention", "mask", "merge_state", "merge_states",
+    "norms", "prefill", "rotary", "sageattn", "sageattn_varlen", "serving", "varlen",
 ]  # fmt: skip
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
@@ -44,6 +45,8 @@ _HOMES = {
     "decode": "paged",
     "flash_attn_varlen_func": "flash_names",
     "flash_attn_with_kvcache": "flash_cache",
+    "merge_state": "states",
+    "merge_states": "states",
     "prefill": "ragged",
     "sageattn": "int8",
     "sageattn_varlen": "int8",

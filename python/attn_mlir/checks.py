@@ -164,6 +164,13 @@ def check_scale(scale: Any):
         raise BindingError(f"expected scale to be a finite number, got {scale!r}")
 
 
+def asserts_flag(device_asserts: bool, target: str) -> dict[str, bool]:
+    """Of `compile`, if there is one."""
+    if device_asserts and target == "cpu":
+        raise BindingError("expected no device_asserts for target cpu, whose arrays are looked at before")
+    return {"device_asserts": True} if device_asserts else {}
+
+
 #: What the bits of a sequence may depend on.
 INVARIANCES = ("none", "batch", "prefix")
 

@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Errors of the package: each is a message for the user, in the form 'expected X, got Y'."""
 
+from __future__ import annotations
+
+from typing import Any
+
+
+def described(value: Any) -> str:
+    """What a message says of a value that was got: of an array its class."""
+    return type(value).__name__ if hasattr(value, "shape") else repr(value)
+
 
 class AttnError(Exception):
     """Base of every error that this package raises on purpose."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 from numbers import Integral
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
 
 from .arrays import library_of, view_of
 from .checks import FLOAT8
@@ -13,10 +13,18 @@ from .errors import BindingError
 from .flash_names import alibi_at_end, window_of, within_chunk
 from .functional import default_target
 from .mask import tensor
+from .page_contents import check_keys
 from .paged import decode
 from .ragged import prefill
 from .rotary import last_positions, lengths_of, positions_of_rows
 from .runtime.manifest import DTYPE_BYTES
+
+#: Options of `decode` and `prefill` that FlashAttention has no name for, and those of `decode` alone.
+OPTIONS = (
+    "allow_tf32", "balance", "cache", "device", "device_asserts", "disable_split_kv", "fixed_split_size", "invariance", "mask_mod", "out", "qk_norm",
+    "qk_norm_epsilon", "score_mod", "sink", "target",
+)  # fmt: skip
+OPTIONS_OF_BATCHES = ("head_map", "result_dtype")
 
 
 def flash_attn_with_kvcache(
@@ -33,7 +41,7 @@ def flash_attn_with_kvcache(
     block_table: Any = None,
     softmax_scale: Optional[float] = None,
     causal: bool = False,
-    window_size: tuple[int, int] = (-1, -1),
+    window_size: tuple[Optional[int], Optional[int]] = (-1, -1),
     softcap: float = 0.0,
     rotary_interleaved: bool = True,
     alibi_slopes: Any = None,
@@ -50,6 +58,9 @@ def flash_attn_with_kvcache(
     k_descale: Any = None,
     v_descale: Any = None,
     attention_chunk: int = 0,
+    scheduler_metadata: Any = None,
+    pack_gqa: Optional[bool] = None,
+    sm_margin: int = 0,
     **options: Any,
 ) -> Any:
     """Attention over a cache, to which new keys and values are appended before, by the names, order and defaults of FlashAttention's function; those behind
@@ -70,11 +81,17 @@ def flash_attn_with_kvcache(
       cache_leftpad: [B], i32 or i64: positions of each sequence in front of its first key, not with pages. Keys keep their positions, and cache_seqlens counts from 0.
       num_splits, of a GPU: ranges of the keys of each sequence that CTAs of their own take; 0: the compiler chooses.
       window_size, softcap, alibi_slopes, attention_chunk: as of `flash_attn_varlen_func`.
-      options: those of `decode` and `prefill` alone: target, device, out, cache, allow_tf32, balance, invariance, qk_norm, fixed_split_size, mask_mod, score_mod.
+      pack_gqa: True, False or None, without influence: the compiler chooses. scheduler_metadata is None, sm_margin 0: nothing is planned before, all SMs are used.
+      options: those of `decode` and `prefill` alone: target, device, out, cache, allow_tf32, balance, invariance, device_asserts, qk_norm, fixed_split_size,
+        disable_split_kv, mask_mod, score_mod, sink; of batches that are not packed head_map, result_dtype.
 
-    Returns output [B, M, Hq, Dv], or with return_softmax_lse (output, lse [B, Hq, M]); of packed rows [rows, Hq, Dv] and [Hq, rows].
+    Returns output [B, M, Hq, Dv], or with return_softmax_lse (output, lse [B, Hq, M]); of packed rows [rows, Hq, Dv] and [Hq, rows]. Raises what `decode` does, and
+    a BindingError where cache_seqlens, block_table or cache_batch_idx in host memory are none of the cache; a TypeError for an unknown option.
     """
     is_packed = cu_seqlens_q is not None
+    is_narrow = q_descale is not None or view_of(q, "q").dtype in FLOAT8
+    check_options(options, is_packed or is_narrow)
+    check_plan(scheduler_metadata, pack_gqa, sm_margin)
     expect_rank("q", q, "[rows, Hq, D]" if is_packed else "[B, M, Hq, D]")
     for name, cache in (("k_cache", k_cache), ("v_cache", v_cache)):
         expect_rank(name, cache, "[sequences or pages, positions, Hkv, D]")
@@ -118,7 +135,7 @@ def flash_attn_with_kvcache(
             raise BindingError("expected neither cu_seqlens_q nor k and v with qv")
         q, k_cache = joined_query(q, qv), joined_cache(k_cache, v_cache)
     pools = k_cache.swapaxes(1, 2), v_cache.swapaxes(1, 2)
-    if q_descale is not None or view_of(q, "q").dtype in FLOAT8:
+    if is_narrow:
         options["q_scale"] = q_descale
         if not is_packed:
             return prefill_batches(q, pools, places.table, lengths, options)
@@ -181,6 +198,23 @@ def behind_padding(padding: Any, mask_mod: Any, places: Places, batch: int) -> C
     return lambda b, h, i, j: (j >= first[b]) & mask_mod(b, h, i, j) if mask_mod else j >= first[b]
 
 
+def check_options(options: Mapping[str, Any], is_prefill: bool):
+    """As Python does of arguments that a function does not have."""
+    for name in options:
+        if name not in (OPTIONS if is_prefill else OPTIONS + OPTIONS_OF_BATCHES):
+            raise TypeError(f"flash_attn_with_kvcache() got an unexpected keyword argument {name!r}")
+
+
+def check_plan(metadata: Any, pack_gqa: Optional[bool], margin: int):
+    """FlashAttention-3's arguments of how work is divided."""
+    if metadata is not None:
+        raise BindingError(f"scheduler_metadata: expected None, for kernels plan by themselves, got {type(metadata).__name__}")
+    if pack_gqa not in (None, True, False):
+        raise BindingError(f"pack_gqa: expected None, True or False, got {pack_gqa!r}")
+    if margin != 0:
+        raise BindingError(f"sm_margin: expected 0, since all SMs are used, got {margin!r}")
+
+
 def expect_rank(name: str, array: Any, shape: str):
     got = view_of(array, name).shape
     if len(got) != shape.count(",") + 1:
@@ -195,7 +229,7 @@ def expect_integers(name: str, array: Any, shape: tuple[Optional[int], ...]):
         raise BindingError(f"{name}: expected i32 or i64 of [{wanted}], got {view.dtype} of {list(view.shape)}")
 
 
-def check_rotary(cos: Any, sin: Any, k: Any, causal: bool, window: tuple[int, int], rows: Optional[int]):
+def check_rotary(cos: Any, sin: Any, k: Any, causal: bool, window: tuple[Optional[int], Optional[int]], rows: Optional[int]):
     if (cos is None) != (sin is None):
         raise BindingError("expected rotary_cos and rotary_sin together")
     if cos is not None and k is None:
@@ -221,10 +255,11 @@ def numbers_like(q: Any, numbers: Sequence[int]) -> Any:
 
 
 class Places(NamedTuple):
-    """Where the keys of sequences are: a table of pages [B, columns] of `page` positions, and how many there are [B]."""
+    """Where the keys of sequences are: a table [B, columns] of `pages` pages of `page` positions, and how many there are [B]."""
 
     table: Any
     lengths: Any
+    pages: int
     page: int
     is_paged: bool  #: else a sequence of the cache is a page
 
@@ -247,7 +282,9 @@ class Places(NamedTuple):
         else:
             room = table.shape[1] * page
             lengths = numbers_like(q, [room if lengths is None else int(lengths)] * batch)
-        return Places(table, lengths, page, is_paged)
+        places = Places(table, lengths, pages, page, is_paged)
+        places.check(lengths)
+        return places
 
     def append(self, k: Any, offsets: Any) -> tuple[Any, Any]:
         """Slots of the rows of k, and the lengths with them."""
@@ -265,9 +302,15 @@ class Places(NamedTuple):
             sequence = library.searchsorted(ends, row, side="right").clip(0, batch - 1)
             at, is_new = row - offsets[sequence] + self.lengths[sequence], (row >= offsets[0]) & (row < offsets[-1])
         self.check_room(lengths)
+        self.check(lengths)
         column = (at // self.page).clip(0, self.table.shape[1] - 1)
         slots = self.table[sequence, column] * self.page + at % self.page
         return library.where(is_new, slots, 0 * slots - 1), lengths
+
+    def check(self, lengths: Any):
+        """Of what is in host memory."""
+        views = view_of(lengths, "cache_seqlens"), view_of(self.table, "block_table")
+        check_keys(*views, None, (self.pages, self.page), ("cache_seqlens", "block_table" if self.is_paged else "cache_batch_idx"))
 
     def check_room(self, lengths: Any):
         """Of lengths in host memory: no others are looked at."""

@@ -24,7 +24,7 @@ def flash_attn_varlen_func(
     dropout_p: float = 0.0,
     softmax_scale: Optional[float] = None,
     causal: bool = False,
-    window_size: tuple[int, int] = (-1, -1),
+    window_size: tuple[Optional[int], Optional[int]] = (-1, -1),
     softcap: float = 0.0,
     alibi_slopes: Any = None,
     deterministic: bool = False,
@@ -37,7 +37,7 @@ def flash_attn_varlen_func(
     attention_chunk: int = 0,
     **options: Any,
 ) -> Any:
-    """`varlen` by the names, order and defaults of FlashAttention's function: -1 in window_size is no limit, softcap 0 none.
+    """`varlen` by the names, order and defaults of FlashAttention's function: -1 or None in window_size is no limit, softcap 0 none.
 
     alibi_slopes: f32 [Hq] or [B, Hq]: score i, j becomes less by slope * |i + N - M - j|. block_table: [B, columns]: k and v are pages [pages, page size, Hkv, D],
     see `prefill`, with seqused_k [B] keys of each sequence, or as many as cu_seqlens_k has. With return_attn_probs (output, softmax_lse, None) are
@@ -66,9 +66,9 @@ def flash_attn_varlen_func(
     return (*result, None) if return_attn_probs else result
 
 
-def window_of(window_size: tuple[int, int]) -> Optional[tuple[int, int]]:
-    """The `window`, of which -1 is no limit."""
-    left, right = window_size
+def window_of(window_size: tuple[Optional[int], Optional[int]]) -> Optional[tuple[int, int]]:
+    """The `window`, of which -1 or None is no limit."""
+    left, right = (-1 if side is None else side for side in window_size)
     far = 1 << 30
     return None if (left, right) == (-1, -1) else (far if left < 0 else left, far if right < 0 else right)
 

@@ -10,7 +10,7 @@ from typing import Any, Mapping, Optional, Sequence
 
 from .arrays import ArrayView, copy_array, vector_like, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOATS, TABLE, Window, check_arrays, check_no_gradients, check_signed
+from .checks import BYTES, DESCALES, FLOATS, TABLE, Window, asserts_flag, check_arrays, check_no_gradients, check_signed
 from .cpu import DirectKernel
 from .errors import BindingError, DeviceError
 from .float8 import pool_scales
@@ -18,6 +18,7 @@ from .functional import Call, default_target, make_score, mask_at_end
 from .heads import head_map_arrays
 from .kernel import Kernel, compile
 from .norms import WEIGHTS, norm_arrays, norm_field, norm_line
+from .page_contents import check_paged, check_turned
 from .problem import float_text
 from .rotary import POSITIONS, rotary_field, rotary_line, rows_of_tokens
 from .runtime.host_array import HostArray
@@ -65,6 +66,7 @@ def decode(
     disable_split_kv: bool = False,
     balance: Optional[str] = None,
     invariance: str = "none",
+    device_asserts: bool = False,
     cache: Optional[Cache] = None,
 ) -> Any:
     """Attention of new tokens over keys and values in the pages of a cache.
@@ -108,11 +110,13 @@ def decode(
         sees alone: they are those that it has in a prompt (`prefill`, `varlen`), however many tokens are computed at once, whatever comes behind it. By
         mma.sync alone, over ranges of 2048 keys or fixed_split_size pages; of inputs of 16 bits or more, caches of 8 bits among them. "none": the
         compiler's choice may depend on all.
+      device_asserts: of a GPU: kernels look at lengths, tables, slots and positions before each launch, and one that is wrong is a DeviceError.
       sink, soft_cap, scale, return_lse, result_dtype, out, target, device, allow_tf32, cache: as of `attention`.
 
     Returns output [B, Hq, M, Dv], or (output, lse), of query's library; tokens that see no key give 0 and -inf. A kernel serves
     all lengths, tables and numbers of pages, so that a launch that a CUDA graph holds stays right when they change. Raises as
-    `attention` does. An entry that is read must be a page of the pool: none is looked at on the host.
+    `attention` does, and of lengths, tables and positions in host memory a BindingError where a sequence has more keys than its pages hold, an entry of a page with a
+    key is no page of the pool, or a position is behind the tables of a rotation: those on a GPU are not looked at but with device_asserts.
     """
     check_no_gradients(query=query, key=k_pool, value=v_pool, sink=sink)
     scales_of_cache = cache_scales(query, k_scale, v_scale)
@@ -149,11 +153,13 @@ def decode(
         fields += ("row_scales", tuple(part.name_of(array) for part, array in zip((score_mod, weights), scales.values())))
     fields += (*call.result_field(result_dtype), *weights_fields)
     check_pages(call.named)
+    check_turned(call.named)
     if target != "cpu" and head_map is None and is_latent(call.named["key"], call.named["value"]):
         fields += ("latent", True)
+    splits = Splits(fixed_split_size, num_splits, disable_split_kv, balance, invariance)
+    flags = {"allow_tf32": allow_tf32, **splits.flags(call.named["key"].shape[2], target), **asserts_flag(device_asserts, target)}
     if rows and target == "cpu":  # a kernel for the CPU would give copies of the pools back
         append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, scales)
-    flags = {"allow_tf32": allow_tf32, **Splits(fixed_split_size, num_splits, disable_split_kv, balance, invariance).flags(call.named["key"].shape[2], target)}
     return call.run(read, fields, target, device, flags, cache, out)
 
 
@@ -253,6 +259,7 @@ def append(
     v_scale: Any = None,
     target: Optional[str] = None,
     device: Optional[str] = None,
+    device_asserts: bool = False,
     cache: Optional[Cache] = None,
 ):
     """Writes new keys and values to a paged cache, in place.
@@ -266,6 +273,7 @@ def append(
       k_scale, v_scale: of wider rows for pools of 8 bits, as of `decode`: row / scale is what a pool gets, no further than the largest
         finite number (vLLM's reshape_and_cache). Numbers, or f32 arrays [1], or [B, Hkv] with slots [B, M]. None: 1. Or pools
         [pages, Hkv, page size] of both, to which the scale of each row is written: its largest magnitude over that of the type.
+      device_asserts: as of `decode`, of slots, which are looked at where they are in host memory.
       target, device, cache: as of `attention`.
 
     `decode` does it in the launch of its attention: pass it k_new, v_new and slots. Raises BindingError for arrays that do not fit.
@@ -278,11 +286,12 @@ def append(
         raise BindingError("expected no k_scale or v_scale but with pools of 8 bits and wider rows")
     views = {name: view_of(array, name) for name, array in arrays.items()}
     target = target or default_target(views["k_pool"], device)
+    flags = asserts_flag(device_asserts, target)
     if target == "cpu":
         return append_on_host(arrays, device, scales)
     arrays.update(scales)
     views.update({name: view_of(array, name) for name, array in scales.items()})
-    kernel = append_kernel(tuple(type_of_append(name, view) for name, view in views.items()), target, cache)
+    kernel = append_kernel(tuple(type_of_append(name, view) for name, view in views.items()), target, cache, tuple(flags.items()))
     kernel.run(tuple(arrays.values()), list(views.values()), None, device)
 
 
@@ -294,7 +303,7 @@ def type_of_append(name: str, view: ArrayView) -> str:
 
 
 @functools.lru_cache(maxsize=256)
-def append_kernel(types: tuple[str, ...], target: str, cache: Optional[Cache]) -> Kernel:
+def append_kernel(types: tuple[str, ...], target: str, cache: Optional[Cache], flags: tuple = ()) -> Kernel:
     """Of k_new, v_new, slots, k_pool, v_pool, and two descales, or pools of scales, where rows are quantised."""
     k_new, v_new, slots, k_pool, v_pool, *scales = types
     of_rows = bool(scales) and scales[0].count("x") == 3
@@ -307,7 +316,7 @@ def append_kernel(types: tuple[str, ...], target: str, cache: Optional[Cache]) -
   return {names} : {results}
 }}
 """
-    return DirectKernel(text, cache, lambda _: 0) if target == "cpu" else compile(text, target=target, cache=cache)
+    return DirectKernel(text, cache, lambda _: 0) if target == "cpu" else compile(text, target=target, cache=cache, **dict(flags))
 
 
 def append_on_host(arrays: Mapping[str, Any], device: Optional[str], scales: Mapping[str, Any]):
@@ -431,7 +440,7 @@ def check_slots(slots: ArrayView, pool: ArrayView):
 
 
 def check_pages(named: Mapping[str, ArrayView]):
-    """Types and shapes of query, pools, table, lengths and sink."""
+    """Types and shapes of query, pools, table, lengths and sink, and what lengths and table in host memory say."""
     query, key = (named[name] for name in ("query", "key"))
     check_table(named, query.shape[0])
     for name, pool in (("k_pool", key), ("v_pool", named["value"])):
@@ -440,3 +449,4 @@ def check_pages(named: Mapping[str, ArrayView]):
     # As of keys and values of as many batches: what a pool shares with them.
     keys, values = (named[name]._replace(shape=(query.shape[0], *named[name].shape[1:])) for name in ("key", "value"))
     check_arrays({**named, "key": keys, "value": values}, cache_dtypes=BYTES)
+    check_paged(named)

@@ -9,7 +9,7 @@ from typing import Any, Mapping, NamedTuple, Optional, Sequence
 
 from .arrays import ArrayView, view_of
 from .cache import Cache
-from .checks import BYTES, DESCALES, FLOAT8, Causal, Window, check_no_gradients, check_options, check_signed, descaled_names
+from .checks import BYTES, DESCALES, FLOAT8, Causal, Window, asserts_flag, check_no_gradients, check_options, check_signed, descaled_names
 from .cpu import DirectKernel
 from .errors import BindingError
 from .float8 import TokenScales, descale_arrays, pool_scales
@@ -20,6 +20,7 @@ from .paged import (
     append_on_host, append_scales, cache_scales, changed_rows, check_new_rows, quantises, table_arrays,
 )  # fmt: skip
 from .norms import WEIGHTS, norm_arrays, norm_field, norm_line
+from .page_contents import check_turned
 from .problem import Region, float_text, in_f64
 from .ragged_checks import check_last_positions, check_ragged, check_sequences
 from .rotary import POSITIONS, TABLES, check_packed_rotary, rotary_line, rows_of_both, rows_of_sequences
@@ -55,6 +56,7 @@ def varlen(
     device: Optional[str] = None,
     allow_tf32: bool = False,
     invariance: str = "none",
+    device_asserts: bool = False,
     cache: Optional[Cache] = None,
 ) -> Any:
     """Attention of each of several sequences that lie behind each other, without padding.
@@ -74,6 +76,7 @@ def varlen(
       qk_norm, qk_norm_epsilon, rotary, rotary_interleaved: as of `attention`, of query and key, not of 8 bits: rows are normalised and turned as they lie, by the same launch.
       rotary_positions: those of query, [rows], and of key, [key rows], i32 or i64, either of which may be None: key j of a sequence is at j then, and its last query at its last key.
       invariance: as of `decode`; "prefix" with as many heads gives the bits of `prefill` and `decode`.
+      device_asserts: as of `decode`, of offsets.
       sink, soft_cap, scale, return_lse, out, target, device, allow_tf32, cache: as of `attention`.
 
     Returns output [rows, Hq, Dv], bf16 of an 8-bit query, or (output, lse) with lse [Hq, rows] f32 (FlashAttention's softmax_lse of varlen, natural logarithm), of
@@ -96,8 +99,8 @@ def varlen(
         raise BindingError(f"key: expected dtype f16, bf16, f32 or f64 with {'rotary' if tables else 'qk_norm'}, got {views['key'].dtype}")
     rules = Rules(causal, window, soft_cap, scale, mask_mod, score_mod)
     changes = None if qk_norm is None else float(qk_norm_epsilon), rotary_interleaved
-    splits = Splits(invariance=invariance)
-    return run({**arrays, **weights, **tables}, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits, changes=changes)
+    splits, flags = Splits(invariance=invariance), {"allow_tf32": allow_tf32, "device_asserts": device_asserts}
+    return run({**arrays, **weights, **tables}, max_seqlen_q, rules, return_lse, out, target, device, flags, cache, splits, changes=changes)
 
 
 def prefill(
@@ -137,6 +140,7 @@ def prefill(
     disable_split_kv: bool = False,
     balance: Optional[str] = None,
     invariance: str = "none",
+    device_asserts: bool = False,
     cache: Optional[Cache] = None,
 ) -> Any:
     """Attention of new rows of several sequences, behind each other, over keys and values in the pages of a cache: chunks of prompts,
@@ -153,9 +157,10 @@ def prefill(
       rotary_positions: [rows], i32 or i64 (vLLM's positions); None: where a row is in its sequence, lengths - M + i of M new rows.
       fixed_split_size, num_splits, disable_split_kv, balance: as of `decode`; a plan shares out the row tiles that sequences have, too.
       invariance: as of `decode`; the bits do not depend on max_seqlen_q then, and with "prefix" a token's are those that `decode` gives it.
+      device_asserts: as of `decode`.
       cu_seqlens_q, max_seqlen_q and the others: as of `varlen`.
 
-    Returns what `varlen` does.
+    Returns what `varlen` does. Lengths, tables and positions in host memory are looked at as `decode` does.
     """
     if q_scale is None and (k_scale is not None or v_scale is not None) and view_of(query, "query").dtype in FLOAT8:
         q_scale = 1.0
@@ -170,12 +175,17 @@ def prefill(
     changed = {"query": query, **weights, **({} if k_new is None else {"k_new": k_new})}
     norm_field({name: view_of(array, name) for name, array in changed.items()}, qk_norm, qk_norm_epsilon)
     if tables:
-        check_packed_rotary({name: view_of(array, name) for name, array in {"query": query, **tables}.items()})
+        turned = {name: view_of(array, name) for name, array in {"query": query, **tables}.items()}
+        check_packed_rotary(turned)
+        check_turned(turned)
     more.update({**weights, **tables})
     target = target or default_target(view_of(query, "query"), device)
     row_scales: tuple[Any, ...] = ()
+    arrays = {"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}
     if any(array is not None for array in (k_new, v_new, slots)):
         rows = check_new_rows(k_new, v_new, slots, k_pool, v_pool)
+        # Nothing is written where the others do not fit.
+        check_ragged({name: view_of(array, name) for name, array in arrays.items() if array is not None}, max_seqlen_q)
         if len(view_of(slots, "slots").shape) != 1:
             raise BindingError(f"slots: expected [tokens], as packed rows have them, got {tuple(view_of(slots, 'slots').shape)}")
         is_narrowed = quantises(k_new, v_new, k_pool, v_pool)
@@ -186,13 +196,13 @@ def prefill(
             append_on_host({"k_pool": k_pool, "v_pool": v_pool, **rows}, device, quantising)
         elif tokens:
             row_scales = tuple(quantising.values())
-            more.update(rows)
+            arrays.update(rows)
         else:
-            more.update({**rows, **quantising})
+            arrays.update({**rows, **quantising})
     rules = Rules(causal, window, soft_cap, scale, mask_mod, score_mod, tokens)
     splits = Splits(fixed_split_size, num_splits, disable_split_kv, balance, invariance)
-    arrays = {"query": query, "key": k_pool, "value": v_pool, "sink": sink, **more}
-    return run(arrays, max_seqlen_q, rules, return_lse, out, target, device, allow_tf32, cache, splits, row_scales, (epsilon, rotary_interleaved))
+    flags = {"allow_tf32": allow_tf32, "device_asserts": device_asserts}
+    return run(arrays, max_seqlen_q, rules, return_lse, out, target, device, flags, cache, splits, row_scales, (epsilon, rotary_interleaved))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -372,8 +382,8 @@ def sequences_of(offsets: Any) -> int:
     return max(view_of(offsets, "cu_seqlens_q").shape[0] - 1, 0)
 
 
-def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, cache, splits=Splits(), row_scales=(), changes=(None, False)) -> Any:
-    """Of arrays by the names of a RaggedProblem's arguments, in their order; `row_scales` pools of scales that an append writes,
+def run(arrays, max_rows, rules, return_lse, out, target, device, flags, cache, splits=Splits(), row_scales=(), changes=(None, False)) -> Any:
+    """Of arrays by the names of a RaggedProblem's arguments, in their order; `flags` allow_tf32 and device_asserts of `compile`, `row_scales` pools of scales that an append writes,
     `changes` the epsilon of a norm and whether the pairs of a rotation are interleaved."""
     check_no_gradients(**{name: arrays.get(name) for name in ("query", "key", "value", "sink", *WEIGHTS, *TABLES)})
     check_signed(**{name: arrays[name] for name in ("query", "key", "value")})
@@ -392,7 +402,7 @@ def run(arrays, max_rows, rules, return_lse, out, target, device, allow_tf32, ca
     is_read_at_rows = any(need.position == ROW for part in reads for need in part.needs)
     room = max_rows if max_rows is None or is_read_at_rows else 1 << (max_rows - 1).bit_length()
     page = key.shape[2] if "key_table" in views else 1
-    flags = {"allow_tf32": allow_tf32, **splits.flags(page, target)}
+    flags = {"allow_tf32": flags["allow_tf32"], **splits.flags(page, target), **asserts_flag(flags["device_asserts"], target)}
     # Rows of a batch whose bits depend on none beside them have one kernel, however many there are.
     is_decoding = target != "cpu" and (splits.invariance != "none" or room is not None and room <= MOST_ROWS_OF_DECODING)
     mask, score, factor = (part.region if part else None for part in regions)

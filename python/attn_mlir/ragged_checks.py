@@ -8,6 +8,7 @@ from typing import Mapping, Optional
 from .arrays import ArrayView
 from .checks import BESIDE_INTEGERS, BYTES, FLOAT8, FLOATS, check_descales
 from .errors import BindingError
+from .page_contents import check_paged
 from .paged import check_offsets, check_table
 
 
@@ -44,7 +45,9 @@ def check_ragged(views: Mapping[str, ArrayView], max_rows: Optional[int]):
     if (sink := views.get("sink")) is not None and (sink.shape != (query.shape[1],) or sink.dtype not in (query.dtype, "f32") or sink.dtype in FLOAT8):
         raise BindingError(f"sink: expected {query.shape[1]} numbers of {query.dtype} or f32, got {sink.dtype} of {tuple(sink.shape)}")
     check_descales(views, offsets.shape[0] - 1)
-    if not is_paged:
+    if is_paged:
+        check_paged(views)
+    else:
         check_offsets("cu_seqlens_k", views["key_offsets"], key.shape[0], None)
 
 

@@ -36,11 +36,11 @@ def picture(mask: Union[Mask, Callable[..., Any]], tokens: int, block: int, batc
 def with_length(tokens: int, function: Callable[..., Any], at: Any) -> Any:
     """`attn.length` stands in attentions alone."""
     tracer = Tracer.get()
-    tracer.length = lift(tokens, INDEX)
+    tracer.lengths = dict.fromkeys(("query", "key"), lift(tokens, INDEX))
     try:
         return function(*at)
     finally:
-        tracer.length = None
+        tracer.lengths = {}
 
 
 def module(mask: Mask, tokens: int, block: int, batch: int, heads: int) -> str:

@@ -95,6 +95,10 @@ def merge(library: Library, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any
     weights = [module.exp(part[1] - most) for part in (a, b)]
     total = weights[0] + weights[1]
     inverse = 1 / module.where(total > 0, total, module.ones_like(total))
-    output = sum(part[0] * (weight * inverse)[..., None] for part, weight in zip((a, b), weights))
+    output = sum(
+        # Of a part without keys the output may be anything.
+        module.where(module.isneginf(part[1])[..., None], module.zeros_like(part[0]), part[0]) * (weight * inverse)[..., None]
+        for part, weight in zip((a, b), weights)
+    )
     lse = module.where(total > 0, most + module.log(module.where(total > 0, total, module.ones_like(total))), module.full_like(most, float("-inf")))
     return output, lse

@@ -122,7 +122,7 @@ def truncated_remainder(a: Operand, b: Operand) -> Value:
 
 def length_of(sequence: str) -> Value:
     tracer = Tracer.get()
-    whole = tracer.length
+    whole = tracer.lengths.get(sequence)
     return whole if whole is not None else tracer.op(f"attn.length {sequence}", [], "", INDEX, NATURAL)
 
 

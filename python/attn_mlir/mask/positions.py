@@ -7,7 +7,7 @@ import contextlib
 from typing import Any, Callable, Iterator, NamedTuple, Optional
 
 from .ranges import NATURAL
-from .symbols import INDEX, Tracer, Value
+from .symbols import INDEX, Tracer, Value, as_index, maximum, minimum
 from .tensors import Tensor, tensor
 from .tracing import Mask, Score
 
@@ -75,11 +75,44 @@ class Places:
     def lengths(self) -> Iterator[None]:
         """`query_length` and `key_length` are the whole's."""
         tracer = Tracer.get()
-        tracer.length = natural(self.whole[0])
+        tracer.lengths = dict.fromkeys(("query", "key"), natural(self.whole[0]))
         try:
             yield
         finally:
-            tracer.length = None
+            tracer.lengths = {}
+
+
+class SpreadKeys(NamedTuple):
+    """Where the keys at hand of each batch are in its sequence, `positions` [B, N], and how long that is, `lengths` [B], i32 or i64. A predicate has the j and the
+    `key_length` of the whole; rows are the last of the sequence, i and `query_length` those at hand."""
+
+    positions: Any
+    lengths: Any
+
+    def mask(self, function: Callable[..., Any]) -> Mask:
+        """Of the keys at hand, from one of the whole."""
+        return self.of_part(Mask, function)
+
+    def score(self, function: Callable[..., Any]) -> Score:
+        """Of the keys at hand, from one of the whole."""
+        return self.of_part(Score, function)
+
+    def of_part(self, kind: Any, function: Callable[..., Any]) -> Any:
+        positions, lengths = tensor(self.positions), tensor(self.lengths)
+
+        def at_hand(*arguments):
+            *others, b, h, i, j = arguments
+            tracer, length = Tracer.get(), as_index(lengths[b])
+            tracer.lengths = {"key": length}
+            try:
+                # What stands behind the keys at hand is no position.
+                return function(*others, b, h, i, maximum(minimum(as_index(positions[b, j]), length - 1), 0))
+            finally:
+                tracer.lengths = {}
+
+        result = kind(at_hand)
+        result.is_temporary = True
+        return result
 
 
 def natural(value: Value) -> Value:

@@ -51,7 +51,7 @@ class Tracer:
         self.bounds: list[Bound] = []
         self.lists: list[Lists] = []
         self.most_rows: Optional[int] = None  # that a function is for
-        self.length: Optional[Value] = None  # M and N of the whole attention, where a part of one is traced
+        self.lengths: dict[str, Value] = {}  # M, "query", and N, "key", of the whole attention, where a part of one is traced
 
     @classmethod
     def get(cls) -> "Tracer":

@@ -176,13 +176,21 @@ for where in some(ON):
         expected = attend(q[b], *(x[b, seen] for x in cache))[0] if len(seen) else 0 * q[b]
         assert np.abs(out[b] - expected).max() < 2e-3, where
 
+# What changes nothing.
+plain = flash_attn_with_kvcache(q, *cache)
+for pack_gqa in (None, True, False):
+    out = flash_attn_with_kvcache(q, *cache, window_size=(None, None), pack_gqa=pack_gqa, sm_margin=0, scheduler_metadata=None)
+    assert (out == plain).all()
+left = [flash_attn_with_kvcache(q, *cache, causal=True, window_size=(9, right)) for right in (None, -1)]
+assert (left[0] == left[1]).all() and not (left[0] == plain).all()
+
 new = draw(B, 1, HKV, D)
 for message, more in {
-    "expected no cache_leftpad with block_table": {"cache_leftpad": LENGTHS, "block_table": TABLE},
+    "expected no cache_leftpad with block_table": {"cache_leftpad": LENGTHS, "block_table": TABLE % 3},
     "cache_leftpad: expected i32 or i64 of [3], got i32 of [2]": {"cache_leftpad": LENGTHS[:2]},
     "expected num_splits of 0 or more, got -1": {"num_splits": -1},
     "expected one of fixed_split_size, num_splits and disable_split_kv, got 1, 2": {
-        "num_splits": 2, "fixed_split_size": 1, "block_table": TABLE, "target": "sm_80", "device": "sim"
+        "num_splits": 2, "fixed_split_size": 1, "block_table": TABLE % 3, "target": "sm_80", "device": "sim"
     },
     "expected neither cu_seqlens_q nor k and v with qv": {"qv": q, "k": new, "v": new, "cache_seqlens": 3},
     "qv: expected f16 of [3, 1, 4, Dv], as q is, got f16 of [3, 1, 2, 64]": {"qv": new},
@@ -196,7 +204,18 @@ for message, more in {
     "expected k, v and cache_seqlens together": {"k": new, "v": new},
     "k_cache: expected 3 sequences, one for each of q, got 2": {"k_cache": cache[0][:2], "v_cache": cache[1][:2]},
     "expected no cache_batch_idx with block_table": {"block_table": TABLE, "cache_batch_idx": LENGTHS},
-    "cache_seqlens: expected room for new keys in 24 positions of the cache, got 31 keys with them": {"k": new, "v": new, "cache_seqlens": LENGTHS},
+    "cache_seqlens: expected 0 to 24 keys, which its pages hold, got 30 of sequence 2": {"cache_seqlens": LENGTHS},
+    "cache_seqlens: expected 0 to 24 keys, which its pages hold, got -1 of sequence 0": {"cache_seqlens": -1, "k": new, "v": new},
+    "block_table: expected pages from 0 to 2 where there are keys, got 7 in column 1 of sequence 2": {"block_table": np.array([[0, 1], [1, 9], [2, 7]]), "cache_seqlens": np.array([24, 24, 25])},
+    "block_table: expected pages from 0 to 2 where there are keys, got -1 in column 1 of sequence 0": {"block_table": np.full((3, 2), [2, -1]), "cache_seqlens": 24, "k": new, "v": new},
+    "cache_batch_idx: expected pages from 0 to 2 where there are keys, got 3 in column 0 of sequence 1": {"cache_batch_idx": np.array([0, 3, 1])},
+    "rotary: expected positions from 0 to 4, for which cos and sin have rows, got 9 of token 0 of sequence 0": {
+        "cache_seqlens": 9, "k": new, "v": new, "rotary_cos": COS[:5], "rotary_sin": SIN[:5]
+    },
+    "scheduler_metadata: expected None, for kernels plan by themselves, got ": {"scheduler_metadata": LENGTHS},
+    "sm_margin: expected 0, since all SMs are used, got 4": {"sm_margin": 4},
+    "pack_gqa: expected None, True or False, got 'yes'": {"pack_gqa": "yes"},
+    "cache_seqlens: expected room for new keys in 24 positions of the cache, got 25 keys with them": {"k": new, "v": new, "cache_seqlens": np.array([19, 0, 24], np.int32)},
     "q: expected [B, M, Hq, D], got (3, 1, 64)": {"q": q[:, :, 0]},
     "k_cache: expected [sequences or pages, positions, Hkv, D], got (3, 2, 64)": {"k_cache": cache[0][:, 0]},
     "k: expected [B, new tokens, Hkv, D], got (3, 2, 64)": {"k": new[:, 0], "v": new, "cache_seqlens": 3},
@@ -215,3 +234,12 @@ for message, more in {
         assert message in str(error), error
     else:
         raise AssertionError(message)
+
+for more in ({"window": (3, 0)}, {"softmax_scal": 1.0}, {"slots": LENGTHS}, {"head_map": np.zeros(H, np.int32), "cu_seqlens_q": np.arange(4), "max_seqlen_q": 1}):
+    name = next(iter(more))
+    try:
+        flash_attn_with_kvcache(q, *cache, **more)
+    except TypeError as error:
+        assert str(error) == f"flash_attn_with_kvcache() got an unexpected keyword argument '{name}'", error
+    else:
+        raise AssertionError(name)
