@@ -184,17 +184,20 @@ def masked_problems() -> Iterator[Problem]:
 
 
 #: Batch and keys of a decode step: few long sequences, a batch, many short ones; and one row or some, as speculation has.
-DECODE_SIZES = ((1, 8192), (1, 65536), (16, 2048), (16, 8192), (64, 1024), (128, 4096))
+DECODE_SIZES = ((1, 8192), (1, 65536), (16, 2048), (16, 8192), (64, 1024), (128, 2048), (128, 4096))
 
 
 def serving_problems() -> Iterator[Problem]:
-    """Over a cache of the keys and values of those before: decode steps, by heads (grouped, all alike, one key head) and by the
-    size of its pages, and chunks of a prompt."""
+    """Over a cache of the keys and values of those before: decode steps, by heads (grouped, all alike, one key head, few for one long
+    sequence, 64 of 256 columns for one as in Step-3's multi-matrix factorization attention) and by the size of its pages, and chunks of a prompt."""
     for batch, keys in DECODE_SIZES:
         yield Problem(Attention(), batch, 32, 8, 1, keys, layout="bnhd")
     for heads, key_heads, dim in ((32, 32, 128), (64, 8, 128), (32, 1, 128), (32, 8, 64)):
         yield Problem(Attention(D=dim, Dv=dim), 16, heads, key_heads, 1, 8192, layout="bnhd")
-    for page, batch, keys in ((16, 64, 4096), (64, 64, 4096), (64, 16, 8192), (64, 1, 65536)):
+    yield Problem(Attention(), 1, 32, 4, 1, 16384, layout="bnhd")
+    yield Problem(Attention(), 1, 64, 8, 1, 131072, layout="bnhd")
+    yield Problem(Attention(D=256, Dv=256), 64, 64, 1, 1, 8192, layout="bnhd")
+    for page, batch, keys in ((1, 16, 8192), (16, 16, 8192), (16, 64, 4096), (64, 64, 4096), (64, 16, 8192), (64, 1, 65536)):
         yield Problem(Attention(page=page), batch, 32, 8, 1, keys, layout="bnhd")
     for rows in (4, 512):
         chunk = Attention(mask="causal(bottom_right)")
