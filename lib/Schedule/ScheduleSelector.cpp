@@ -191,11 +191,15 @@ static std::string describeNearest(const AttentionProblem &problem,
                                    const SelectorOptions &options) {
   SelectorOptions silent = options;
   silent.observer = nullptr;
-  Selection free = judge(problem, target, {}, silent);
-  if (free.ranked.empty())
-    return "; no schedule is legal without them either";
   Schedule wanted;
   overrides.apply(wanted);
+  // What bits depend on is no matter of speed.
+  ScheduleOverrides kept;
+  if (overrides.has("invariance"))
+    (void)kept.set("invariance", getName(wanted.invariance));
+  Selection free = judge(problem, target, kept, silent);
+  if (free.ranked.empty())
+    return "; no schedule is legal without them either";
   const Candidate &nearest =
       *std::min_element(free.ranked.begin(), free.ranked.end(),
                         [&](const Candidate &a, const Candidate &b) {
