@@ -426,6 +426,10 @@ static LogicalResult evaluateAppend(Operation *op, Environment &environment) {
   auto append = cast<AppendOp>(op);
   if (failed(checkSlots(append, environment)))
     return failure();
+  for (Value descale : append.getDescales())
+    if (failed(checkDescaleValues(op, getOperand(descale, environment),
+                                  /*isDivisor=*/true)))
+      return failure();
   for (unsigned number = 0; number < append.getPools().size(); ++number)
     appendRows(append, number, environment);
   return success();

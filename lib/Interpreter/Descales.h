@@ -14,11 +14,17 @@
 namespace attn {
 
 /// attention_c20, where sizes are dynamic: fails at `op` unless `descale` is
-/// [1], or [B, Hkv] of query and key.
+/// [1], or [B, Hkv] of query and key, and finite.
 mlir::LogicalResult checkDescale(mlir::Operation *op,
                                  const reference::Tensor &descale,
                                  const reference::Tensor &query,
                                  const reference::Tensor &key);
+
+/// Fails at `op` unless the elements of `descale` are finite, and positive
+/// where rows are divided by them.
+mlir::LogicalResult checkDescaleValues(mlir::Operation *op,
+                                       const reference::Tensor &descale,
+                                       bool isDivisor = false);
 
 /// The element of a descale, [1] or [B, Hkv], for head number `head` of a
 /// tensor [B, heads, ...], b * heads + h.

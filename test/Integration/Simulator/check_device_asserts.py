@@ -6,6 +6,7 @@ bad data must stop the simulator with its message, at the line of the op that re
 
 import copy
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -115,6 +116,70 @@ class Positions:
         return [f"--input=arg3={path}"]
 
 
+class Floats:
+    """One tensor of f32, argument `argument` of a module."""
+
+    rows, keys = 20, 40
+
+    def __init__(self, argument, shape, values):
+        self.argument, self.shape, self.values = argument, shape, values
+
+    def write_inputs(self, folder):
+        path = os.path.join(folder, "descale.npy")
+        with open(path, "wb") as f:
+            header = str({"descr": "<f4", "fortran_order": False, "shape": tuple(self.shape)}).encode()
+            header += b" " * (-(len(header) + 11) % 64) + b"\n"
+            f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+            f.write(struct.pack(f"<{len(self.values)}f", *self.values))
+        return [f"--input=arg{self.argument}={path}"]
+
+
+class Descales(Floats):
+    """Keys and values of 8 bits of two batches, with a descale for each key head."""
+
+    def __init__(self, *values):
+        super().__init__(2, [2, 2], values)
+
+    def module(self):
+        return """func.func @f(%q: tensor<2x4x?x32xf16>, %k: tensor<2x2x?x32xi8>, %d: tensor<2x2xf32>) -> tensor<2x4x?x32xf16> {
+  %o = attn.attention %q, %k, %k descale(%d, %d : tensor<2x2xf32>, tensor<2x2xf32>)
+      : tensor<2x4x?x32xf16>, tensor<2x2x?x32xi8>, tensor<2x2x?x32xi8> -> tensor<2x4x?x32xf16>
+  return %o : tensor<2x4x?x32xf16>
+}
+"""
+
+
+class Dequantized(Floats):
+    """The same of one head, by an op of its own."""
+
+    def __init__(self, value):
+        super().__init__(2, [1], [value])
+
+    def module(self):
+        return """func.func @f(%q: tensor<1x1x?x32xf16>, %k: tensor<1x1x?x32xi8>, %d: tensor<1xf32>) -> tensor<1x1x?x32xf16> {
+  %w = attn.dequantize %k descale(%d : tensor<1xf32>) : tensor<1x1x?x32xi8> -> tensor<1x1x?x32xf16>
+  %o = attn.attention %q, %w, %w : tensor<1x1x?x32xf16>, tensor<1x1x?x32xf16>, tensor<1x1x?x32xf16> -> tensor<1x1x?x32xf16>
+  return %o : tensor<1x1x?x32xf16>
+}
+"""
+
+
+class Quantized(Floats):
+    """Rows that are divided by a descale, for a pool of 8 bits."""
+
+    rows = keys = None
+
+    def __init__(self, value):
+        super().__init__(2, [1], [value])
+
+    def module(self):
+        return """func.func @f(%p: tensor<1x1x16x32xi8>, %r: tensor<3x1x32xf16>, %d: tensor<1xf32>, %s: tensor<3xi32>) -> tensor<1x1x16x32xi8> {
+  %a = attn.append %r into %p slots(%s : tensor<3xi32>) descale(%d : tensor<1xf32>) : tensor<3x1x32xf16> into tensor<1x1x16x32xi8>
+  return %a : tensor<1x1x16x32xi8>
+}
+"""
+
+
 class Pages:
     """Keys of two sequences in pages of 16 of a pool of 9: entries and offsets of a table, and lengths."""
 
@@ -147,6 +212,9 @@ GOOD = {
     "positions": lambda: Positions([49, 0, 3, 3]),
     "lengths": lambda: Lengths([0, 70]),
     "heads": lambda: Heads([1, 0, 1, 1]),
+    "descales": lambda: Descales(0.5, 0, -2, 1e-30),
+    "dequantized": lambda: Dequantized(-0.25),
+    "quantized": lambda: Quantized(1e-3),
     "packed": lambda: check_data_masks.packed(LENGTHS, LENGTHS, "top_left"),
     "blocks": lambda: blocks(lambda *lists: None),
     "blocks by head": lambda: check_data_masks.blocks(128, 128, 64, 64, 0.6, 3, per_head=True),
@@ -163,6 +231,10 @@ BAD = {
     "length beyond pages": (lambda: Pages([8, 0, 3, 1], [0, 1, 4], [17, 15]), "expected key lengths of at most the pages of their batch", "%k = attn.paged"),
     "offsets of pages": (lambda: Pages([8, 0, 3, 1], [0, 2, 5], [32, 15]), "expected offsets from 0 to the number of rows", "%k = attn.paged"),
     "order of pages": (lambda: Pages([8, 0, 3, 1], [2, 1, 4], [0, 15]), "expected ascending offsets, of sequences with room in the view", "%k = attn.paged"),
+    "NaN descale": (lambda: Descales(1, 1, float("nan"), 1), "expected finite descales", "attn.attention"),
+    "infinite descale": (lambda: Descales(1, float("inf"), 1, 1), "expected finite descales", "attn.attention"),
+    "infinite descale below 0": (lambda: Dequantized(float("-inf")), "expected finite descales", "%w = attn.dequantize"),
+    "descale of 0": (lambda: Quantized(0), "expected finite descales above 0", "attn.append"),
     "first offset": (lambda: packed([1, 40, 40, 100]), "expected offsets[0] to be 0", "attn.segment"),
     "decrease": (lambda: packed([0, 60, 40, 100]), "expected offsets that do not decrease", "attn.segment"),
     "past the end": (lambda: packed([0, 40, 40, 101]), "expected offsets up to the number of query positions", "attn.segment"),
@@ -174,32 +246,38 @@ BAD = {
 }
 
 
-def run(case, target, folder, *options):
+def run(case, folder, *options):
     """The module's text, and the process that ran it."""
     path = os.path.join(folder, "mask.mlir")
     with open(path, "w") as f:
         f.write(case.module())
-    command = ["attn-run", path, f"--device=sim:{target}", "--device-asserts", "--random=3", *options]
-    command += [f"--shape=M={case.rows}" + (f",N={case.keys}" if case.keys else ""), *case.write_inputs(folder)]
+    command = ["attn-run", path, "--random=3", *options]
+    sizes = [f"{name}={size}" for name, size in (("M", case.rows), ("N", case.keys)) if size]
+    command += ["--shape=" + ",".join(sizes)] * bool(sizes) + case.write_inputs(folder)
     return case.module(), subprocess.run(command, capture_output=True, text=True)
 
 
 def main():
     target = sys.argv[1]
+    checked = [f"--device=sim:{target}", "--device-asserts"]
     with tempfile.TemporaryDirectory() as folder:
         mine = slice(None) if LONG else slice(target == "sm_90a", None, 2)
         good, bad = list(GOOD.items())[mine], list(BAD.items())[mine]
         for name, make in good:
-            _, process = run(make(), target, folder, "--verify")
+            _, process = run(make(), folder, *checked, "--verify")
             if process.returncode:
                 sys.exit(f"{name}: expected success, got {process.stdout + process.stderr}")
         for name, (make, message, op) in bad:
-            text, process = run(make(), target, folder)
+            text, process = run(make(), folder, *checked)
             lines = [number for number, line in enumerate(text.split("\n"), 1) if op in line]
             said = process.stdout + process.stderr
             expected = [f"device assertion failed: {message} ({os.path.join(folder, 'mask.mlir')}:{line}," for line in lines]
             if process.returncode == 0 or not any(e in said for e in expected):
                 sys.exit(f"{name}: expected one of {expected}, got {said}")
+            if isinstance(make(), Floats):  # The interpreter's words are the same.
+                said = run(make(), folder, "--verify")[1]
+                if said.returncode == 0 or f"op {message}, got " not in said.stderr:
+                    sys.exit(f"{name}: expected '{message}' of --verify, got {said.stdout + said.stderr}")
     print(f"{len(good)} good, {len(bad)} bad")
 
 

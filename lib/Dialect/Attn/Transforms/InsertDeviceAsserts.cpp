@@ -21,6 +21,10 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
+#include "llvm/ADT/SetVector.h"
+
+#include <limits>
+
 namespace attn {
 #define GEN_PASS_DEF_INSERTDEVICEASSERTSPASS
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
@@ -79,6 +83,10 @@ public:
 
   /// Slots that are -1 or rows of the pools, and no two of them one row.
   int64_t checkSlots(AppendOp append);
+
+  /// A descale, if there is one, that `op` multiplies by: finite; or divides
+  /// by: positive, too.
+  int64_t checkDescale(Operation *op, Value descale, bool isDivisor = false);
 
 private:
   using Predicate = arith::CmpIPredicate;
@@ -296,6 +304,30 @@ int64_t AssertBuilder::checkSlots(AppendOp append) {
   return 2;
 }
 
+int64_t AssertBuilder::checkDescale(Operation *op, Value descale,
+                                    bool isDivisor) {
+  if (!descale)
+    return 0;
+  auto bound = [&](double value) -> Value {
+    return arith::ConstantOp::create(builder, builder.getF32FloatAttr(value));
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  expect(op->getLoc(), getSizes(descale),
+         isDivisor ? "expected finite descales above 0"
+                   : "expected finite descales",
+         [&](ValueRange point) {
+           auto holds = [&](arith::CmpFPredicate predicate, double value) {
+             Value entry = tensor::ExtractOp::create(builder, descale, point);
+             return Value(arith::CmpFOp::create(builder, predicate, entry,
+                                                bound(value)));
+           };
+           return both(
+               holds(arith::CmpFPredicate::OGT, isDivisor ? 0 : -kInfinity),
+               holds(arith::CmpFPredicate::OLT, kInfinity));
+         });
+  return 1;
+}
+
 /// Offsets from 0 up.
 void AssertBuilder::checkOffsets(SegmentOp op) {
   Value offsets = op.getOffsets();
@@ -442,7 +474,8 @@ struct InsertDeviceAsserts
         if (PagedOp paged = getPages(operand))
           numAsserts += builder.checkTable(paged, op.getKeyLengths());
       numAsserts += checkMaps(builder, op.getKey(), op.getValue());
-      numAsserts += checkRotations(builder, op);
+      numAsserts += checkRows(builder, op);
+      numAsserts += checkDescales(builder, op, op.getDescales());
       llvm::SmallPtrSet<Operation *, 3> views;
       for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
         if (RaggedOp view = getRagged(operand);
@@ -450,19 +483,35 @@ struct InsertDeviceAsserts
           numAsserts += builder.checkSequences(view);
       check(op);
     });
-    getOperation().walk(
-        [&](AppendOp op) { numAsserts += AssertBuilder(op).checkSlots(op); });
+    getOperation().walk([&](AppendOp op) {
+      AssertBuilder builder(op);
+      numAsserts += builder.checkSlots(op);
+      for (Value descale : op.getDescales())
+        numAsserts += builder.checkDescale(op, descale, /*isDivisor=*/true);
+    });
     getOperation().walk([&](AttentionBackwardOp op) {
       AssertBuilder builder(op, op.getQuery(), op.getKey(), op.getMaskMod());
       numAsserts += checkMaps(builder, op.getKey(), op.getValue());
       numAsserts += checkSums(builder, op);
+      numAsserts += checkDescales(builder, op, op.getDescales());
       check(op);
     });
   }
 
 private:
-  /// The positions that rows of queries and keys are turned by.
-  static int64_t checkRotations(AssertBuilder &builder, AttentionOp op) {
+  /// Each of the descales once.
+  static int64_t checkDescales(AssertBuilder &builder, Operation *op,
+                               ValueRange descales) {
+    int64_t count = 0;
+    for (Value descale :
+         llvm::SetVector<Value>(descales.begin(), descales.end()))
+      count += builder.checkDescale(op, descale);
+    return count;
+  }
+
+  /// What makes the rows of queries, keys and values: the positions that they
+  /// are turned by, and their descales.
+  static int64_t checkRows(AssertBuilder &builder, AttentionOp op) {
     int64_t count = 0;
     llvm::SmallPtrSet<Value, 4> checked;
     for (Value rows : op->getOperands()) {
@@ -474,6 +523,10 @@ private:
         if (rotary && rotary.getPositions() &&
             checked.insert(rotary.getPositions()).second)
           count += builder.checkPositions(rotary);
+        auto wide = rows.getDefiningOp<DequantizeOp>();
+        if (wide && wide.getDescale() &&
+            checked.insert(wide.getDescale()).second)
+          count += builder.checkDescale(wide, wide.getDescale());
       }
     }
     return count;

@@ -99,6 +99,27 @@ func.func @append(%q: tensor<2x1x4x8xf16>, %k: tensor<?x1x8xf16>, %c: tensor<2x1
 
 // -----
 
+// A descale that both tensors have is looked at once, and one that rows are divided by is above 0.
+// CHECK-LABEL: func.func @descales
+// CHECK-SAME: %[[D:arg4]]: tensor<1xf32>
+// CHECK: attn.device_assert over(%{{.*}}) "expected slots that differ"
+// CHECK: attn.device_assert over(%{{.*}}) "expected finite descales above 0"
+// CHECK: arith.cmpf ogt
+// CHECK: attn.append
+// CHECK: attn.device_assert over(%{{.*}}) "expected finite descales"
+// CHECK: tensor.extract %[[D]]
+// CHECK: arith.cmpf olt
+// CHECK-NOT: attn.device_assert
+// CHECK: attn.attention
+func.func @descales(%q: tensor<2x1x4x8xf16>, %k: tensor<?x1x8xf16>, %c: tensor<2x1x9x8xi8>, %s: tensor<?xi32>, %d: tensor<1xf32>) -> tensor<2x1x4x8xf16> {
+  %0 = attn.append %k into %c slots(%s : tensor<?xi32>) descale(%d : tensor<1xf32>) : tensor<?x1x8xf16> into tensor<2x1x9x8xi8>
+  %o = attn.attention %q, %0, %0 descale(%d, %d : tensor<1xf32>, tensor<1xf32>)
+      : tensor<2x1x4x8xf16>, tensor<2x1x9x8xi8>, tensor<2x1x9x8xi8> -> tensor<2x1x4x8xf16>
+  return %o : tensor<2x1x4x8xf16>
+}
+
+// -----
+
 // Of a backward the map of the view, and that of a sum if it is another one.
 // CHECK-LABEL: func.func @sums
 // CHECK: attn.device_assert over(%{{.*}}) "expected entries of the map that are heads of its source"

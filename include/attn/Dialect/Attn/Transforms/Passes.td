@@ -198,8 +198,9 @@ def InsertDeviceAssertsPass
   let description = [{
     Puts an `attn.device_assert` before each attention for what its mask expects
     of data: lists of blocks that fit the problem, ascend and do not overlap, and
-    offsets of packed sequences that start at 0 and do not decrease. Kernels take
-    them for granted, since only the device has the data; the interpreter and
+    offsets of packed sequences that start at 0 and do not decrease; likewise for
+    lengths, entries of tables, slots, positions, maps of heads and descales.
+    Kernels take them for granted, since only the device has the data; the interpreter and
     `attn-run --verify` check the same.
 
     Requires: `scheduled`. Ensures: `scheduled`.
