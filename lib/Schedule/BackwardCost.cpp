@@ -7,6 +7,7 @@
 #include "attn/Schedule/BackwardSchedule.h"
 
 #include "BackwardTiles.h"
+#include "CostDetail.h"
 #include "Machine.h"
 #include "attn/Schedule/Family.h"
 
@@ -44,7 +45,8 @@ public:
   int64_t getSharedMemory() const;
   int64_t getRegisters() const;
   bool maySpill() const;
-  double getSeconds(const Traffic &bytes) const;
+  /// Sets the terms, the limiter and the seconds. Needs the traffic.
+  void setTime(BackwardCost &cost) const;
 
 private:
   bool keysStay() const { return kernel != BackwardKernel::QueryGradient; }
@@ -77,8 +79,9 @@ private:
   std::string findMappingObstacle() const;
   std::string findFusedObstacle() const;
   std::string findFloat8Obstacle() const;
-  double getTileClocks() const;
   double getSharedClocks() const;
+  double getTensorMemoryClocks() const;
+  std::vector<CostTerm> getTileTerms() const;
   double countTiles() const;
 
   const AttentionProblem &problem;
@@ -327,39 +330,70 @@ double KernelModel::getSharedClocks() const {
          target.sharedMemoryBytesPerClock;
 }
 
-/// Clocks of an SM for one streamed tile.
-double KernelModel::getTileClocks() const {
+/// Tensor memory of one tile: S and dP to registers, P and dS back.
+double KernelModel::getTensorMemoryClocks() const {
+  if (!hasTensorMemory())
+    return 0;
+  bool hasProbabilities = keysStay() && kernel != BackwardKernel::KeyGradient;
+  auto bytes =
+      static_cast<double>((1 + hasScoreGradient()) * kFloatBytes +
+                          (hasProbabilities + hasScoreGradient()) * inputBytes);
+  return static_cast<double>(getStaying() * getStreamed()) * bytes /
+         target.tensorMemoryBytesPerClock;
+}
+
+/// What an SM does for one streamed tile at the same time, in clocks.
+std::vector<CostTerm> KernelModel::getTileTerms() const {
   double elements = static_cast<double>(getStaying()) * getStreamed();
   double depth = dim + (hasScoreGradient() ? valueDim : 0) +
                  getGradientColumns() + (isFused() ? dim : 0);
   double flopsPerClock = family.getRate(problem.elementType, target) /
                          (target.clockGHz * 1e9 * target.smCount);
-  double mma = 2 * elements * depth / flopsPerClock;
-  double exp = problem.hasSoftmax() ? elements / target.ex2PerClockPerSm : 0;
-  double alu = elements * kInstructionsPerElement / target.lanesPerClock;
   double sums = isFused() ? static_cast<double>(getStreamed() * dim) *
                                 kFloatBytes / kSumBytesPerClock
                           : 0;
-  double overlapped = std::max({mma, getSharedClocks(), exp, alu, sums});
-  bool isExposed = !hasRoles() || getStaying() <= family.facts.unitRows;
-  return overlapped + target.backwardTileClocks +
-         (isExposed ? std::max(exp, alu) : 0);
+  return {
+      {"mma", 2 * elements * depth / flopsPerClock},
+      {"exp", problem.hasSoftmax() ? elements / target.ex2PerClockPerSm : 0},
+      {"issue", elements * kInstructionsPerElement / target.lanesPerClock},
+      {"shared_memory", getSharedClocks()},
+      {"tensor_memory", getTensorMemoryClocks()},
+      {"sums", sums}};
 }
 
-double KernelModel::getSeconds(const Traffic &bytes) const {
+void KernelModel::setTime(BackwardCost &cost) const {
   double heads = static_cast<double>(problem.batch) *
                  (keysStay() ? problem.kvHeads : problem.queryHeads);
   int64_t total = keysStay() ? problem.kvLength : problem.queryLength;
   double ctas = heads * ceilDiv(total, getStaying()) * getSlices();
-  double clocks = countTiles() * getTileClocks() + ctas * kCtaClocks;
   double perSm = ctas / static_cast<double>(target.smCount);
   // The last round of CTAs of one length is as long as any; of a band, the
   // shortest come last.
   double rounds =
       problem.mask.isBand() ? std::max(perSm, 1.0) : std::ceil(perSm);
-  double compute = clocks / ctas * rounds / (target.clockGHz * 1e9);
-  double l2 = static_cast<double>(bytes.getTotal()) / (target.l2GBps * 1e9);
-  return std::max(compute, l2);
+  double secondsPerClock = rounds / (target.clockGHz * 1e9);
+  double secondsPerTile = countTiles() / ctas * secondsPerClock;
+
+  double overlapped = 0, pointwise = 0;
+  cost.terms = getTileTerms();
+  for (CostTerm &term : cost.terms) {
+    overlapped = std::max(overlapped, term.seconds);
+    if (term.name == "exp" || term.name == "issue")
+      pointwise = std::max(pointwise, term.seconds);
+    term.seconds *= secondsPerTile;
+  }
+  bool isExposed = !hasRoles() || getStaying() <= family.facts.unitRows;
+  double exposed = isExposed ? pointwise * secondsPerTile : 0;
+  double latency =
+      target.backwardTileClocks * secondsPerTile + kCtaClocks * secondsPerClock;
+  double compute = overlapped * secondsPerTile + latency + exposed;
+  double l2 =
+      static_cast<double>(cost.bytes.getTotal()) / (target.l2GBps * 1e9);
+  cost.terms.push_back({"l2", l2});
+  cost.terms.push_back({"latency", latency});
+  cost.terms.push_back({"exposed", exposed});
+  cost.limiter = getLargestTerm(cost.terms);
+  cost.seconds = std::max(compute, l2);
 }
 
 /// What these kernels do is to move data.
@@ -368,9 +402,11 @@ static BackwardCost getRowCost(const AttentionProblem &problem,
                                const TargetInfo &target) {
   BackwardCost cost;
   cost.bytes = getBackwardTraffic(problem, kernel, schedule);
-  cost.seconds =
-      getLaunchSeconds(target) +
+  double dram =
       static_cast<double>(cost.bytes.getTotal()) / (target.dramGBps * 1e9);
+  cost.terms = {{"dram", dram}, {"launch", getLaunchSeconds(target)}};
+  cost.limiter = getLargestTerm(cost.terms);
+  cost.seconds = dram + getLaunchSeconds(target);
   return cost;
 }
 
@@ -389,6 +425,6 @@ Result<BackwardCost> attn::getBackwardCost(const AttentionProblem &problem,
   cost.sharedMemoryBytes = model.getSharedMemory();
   cost.registersPerThread = model.getRegisters();
   cost.maySpill = model.maySpill();
-  cost.seconds = model.getSeconds(cost.bytes);
+  model.setTime(cost);
   return cost;
 }

@@ -12,20 +12,54 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 using namespace attn;
 using Json = nlohmann::ordered_json;
+
+/// The seconds of the named term; "-" if it is none of the kernel's.
+static std::string formatTerm(const BackwardCost &cost,
+                              const std::string &name) {
+  for (const CostTerm &term : cost.terms)
+    if (term.name == name && term.seconds > 0)
+      return formatSeconds(term.seconds);
+  return "-";
+}
+
+/// A row for each term that some kernel has, a column for each kernel.
+static std::string printTerms(const BackwardSelection &selection) {
+  std::vector<std::string> names, head = {"term"};
+  std::vector<Table::Alignment> sides = {Table::Left};
+  for (const BackwardChoice &choice : selection.kernels) {
+    head.emplace_back(getName(choice.kernel));
+    sides.push_back(Table::Right);
+    for (const CostTerm &term : choice.cost.terms)
+      if (term.seconds > 0 &&
+          std::find(names.begin(), names.end(), term.name) == names.end())
+        names.push_back(term.name);
+  }
+  Table table(head, sides);
+  for (const std::string &name : names) {
+    std::vector<std::string> row = {name};
+    for (const BackwardChoice &choice : selection.kernels)
+      row.push_back(formatTerm(choice.cost, name));
+    table.addRow(row);
+  }
+  return table.print();
+}
 
 std::string attn::printBackwardReport(const AttentionProblem &problem,
                                       const TargetInfo &target,
                                       const BackwardSelection &selection) {
   std::string text = "problem  " + problem.print() + "\n" + "target   " +
                      target.name + " (" + target.product + ")\n\n";
-  Table table({"kernel", "predicted", "L2 <-> SM", "smem", "regs", "schedule"},
-              {Table::Left, Table::Right, Table::Right, Table::Right,
-               Table::Right, Table::Left});
+  Table table({"kernel", "predicted", "limiter", "L2 <-> SM", "smem", "regs",
+               "schedule"},
+              {Table::Left, Table::Right, Table::Left, Table::Right,
+               Table::Right, Table::Right, Table::Left});
   for (const BackwardChoice &choice : selection.kernels)
     table.addRow({std::string(getName(choice.kernel)),
-                  formatSeconds(choice.cost.seconds),
+                  formatSeconds(choice.cost.seconds), choice.cost.limiter,
                   formatBytes(choice.cost.bytes.getTotal()),
                   std::to_string(choice.cost.sharedMemoryBytes),
                   std::to_string(choice.cost.registersPerThread),
@@ -43,6 +77,7 @@ std::string attn::printBackwardReport(const AttentionProblem &problem,
     text += "no " +
             std::string(getName(getFamilies(target).front()->facts.id)) + ": " +
             selection.fallback + "\n";
+  text += "\nIf nothing else limited it:\n" + printTerms(selection);
   return text;
 }
 
@@ -51,7 +86,9 @@ Json attn::getBackwardReportJson(const AttentionProblem &problem,
                                  const BackwardSelection &selection) {
   Json kernels = Json::array();
   for (const BackwardChoice &choice : selection.kernels) {
-    Json operands = Json::object();
+    Json operands = Json::object(), terms = Json::object();
+    for (const CostTerm &term : choice.cost.terms)
+      terms[term.name] = term.seconds;
     for (size_t i = 0; i < kNumOperands; ++i) {
       auto operand = static_cast<Operand>(i);
       int64_t read = choice.cost.bytes.getReads(operand);
@@ -63,6 +100,8 @@ Json attn::getBackwardReportJson(const AttentionProblem &problem,
     kernels.push_back({{"kernel", getName(choice.kernel)},
                        {"text", choice.schedule.print()},
                        {"seconds", choice.cost.seconds},
+                       {"limiter", choice.cost.limiter},
+                       {"terms", terms},
                        {"shared_memory_bytes", choice.cost.sharedMemoryBytes},
                        {"registers_per_thread", choice.cost.registersPerThread},
                        {"operands", operands}});

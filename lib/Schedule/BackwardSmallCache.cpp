@@ -14,6 +14,7 @@
 
 #include "BackwardSmallCache.h"
 
+#include "CostDetail.h"
 #include "Machine.h"
 
 #include "attn/Support/MathExtras.h"
@@ -63,6 +64,8 @@ struct Rounds {
 struct KernelWork {
   double ctas = 0;
   double clocks = 0; ///< of an SM, for all of them
+  /// The same of what they are made of, in clocks.
+  std::vector<CostTerm> terms;
   double dramBytes = 0;
 };
 
@@ -103,7 +106,7 @@ private:
   KernelWork getScoreWork() const;
   KernelWork getGradientWork(BackwardKernel kernel) const;
   KernelWork getWork(BackwardKernel kernel) const;
-  double getSeconds(BackwardKernel kernel, const Traffic &bytes) const;
+  void setTime(BackwardKernel kernel, BackwardCost &cost) const;
 
   const AttentionProblem &problem;
   const Schedule &schedule;
@@ -298,18 +301,23 @@ KernelWork SmallCacheModel::getScoreWork() const {
        n = static_cast<double>(schedule.tileN),
        depth = static_cast<double>(2 * getDepth());
   double tiles = static_cast<double>(queryHeads * sums.tiles), elements = m * n;
-  double products =
-      std::max(getMmaClocks(elements * depth),
-               getSharedClocks(m, n, depth, static_cast<double>(schedule.warps),
-                               target));
-  double pointwise =
-      std::max(elements / target.ex2PerClockPerSm,
-               elements * kInstructionsPerElement / target.lanesPerClock);
-  auto steps = static_cast<double>(getDepth() / schedule.tileD);
+  double mma = getMmaClocks(elements * depth);
+  double shared =
+      getSharedClocks(m, n, depth, static_cast<double>(schedule.warps), target);
+  double exp = elements / target.ex2PerClockPerSm;
+  double issue = elements * kInstructionsPerElement / target.lanesPerClock;
+  double latency =
+      static_cast<double>(getDepth() / schedule.tileD) * kStepClocks +
+      kCtaClocks;
   KernelWork work;
   work.ctas = tiles;
   work.clocks =
-      tiles * (products + pointwise + steps * kStepClocks + kCtaClocks);
+      tiles * (std::max(mma, shared) + std::max(exp, issue) + latency);
+  work.terms = {{"mma", tiles * mma},
+                {"exp", tiles * exp},
+                {"issue", tiles * issue},
+                {"shared_memory", tiles * shared},
+                {"latency", tiles * latency}};
   return work;
 }
 
@@ -321,15 +329,18 @@ KernelWork SmallCacheModel::getGradientWork(BackwardKernel kernel) const {
        n = static_cast<double>(schedule.tileN);
   double rows = keysStay ? n : m, depth = keysStay ? m : n;
   auto warps = static_cast<double>(keysStay ? keyWarps : schedule.warps);
-  double step = std::max(getMmaClocks(m * n * columns),
-                         getSharedClocks(rows, columns, depth, warps, target)) +
-                kStepClocks;
+  double mma = getMmaClocks(m * n * columns);
+  double shared = getSharedClocks(rows, columns, depth, warps, target);
+  double steps = slices * static_cast<double>(queryHeads * sums.tiles);
   KernelWork work;
   work.ctas = slices * static_cast<double>(
                            keysStay ? rounds.groups * rounds.perGroup * keyTiles
                                     : rounds.groups * rounds.groupTiles);
-  work.clocks = slices * static_cast<double>(queryHeads * sums.tiles) * step +
-                work.ctas * kCtaClocks;
+  double latency = steps * kStepClocks + work.ctas * kCtaClocks;
+  work.clocks = steps * std::max(mma, shared) + latency;
+  work.terms = {{"mma", steps * mma},
+                {"shared_memory", steps * shared},
+                {"latency", latency}};
   return work;
 }
 
@@ -338,6 +349,7 @@ KernelWork SmallCacheModel::getWork(BackwardKernel kernel) const {
   if (kernel == BackwardKernel::RowValues) {
     work.ctas = static_cast<double>(rounds.groups * rounds.groupTiles);
     work.clocks = work.ctas * kCtaClocks;
+    work.terms = {{"latency", work.clocks}};
     return work;
   }
   work = kernel == BackwardKernel::Scores ? getScoreWork()
@@ -351,19 +363,27 @@ KernelWork SmallCacheModel::getWork(BackwardKernel kernel) const {
   return work;
 }
 
-double SmallCacheModel::getSeconds(BackwardKernel kernel,
-                                   const Traffic &bytes) const {
+void SmallCacheModel::setTime(BackwardKernel kernel, BackwardCost &cost) const {
   KernelWork work = getWork(kernel);
   auto launches = static_cast<double>(rounds.count);
   // Whole CTAs in each round; of a band, the shortest come last.
   double perSm = work.ctas / launches / static_cast<double>(target.smCount);
   double waves =
       problem.mask.isBand() ? std::max(perSm, 1.0) : std::ceil(perSm);
-  double compute =
-      launches * waves * work.clocks / work.ctas / (target.clockGHz * 1e9);
-  double l2 = static_cast<double>(bytes.getTotal()) / (target.l2GBps * 1e9);
+  double secondsPerClock =
+      launches * waves / work.ctas / (target.clockGHz * 1e9);
+  double l2 =
+      static_cast<double>(cost.bytes.getTotal()) / (target.l2GBps * 1e9);
   double dram = work.dramBytes / (target.dramGBps * 1e9);
-  return std::max({compute, l2, dram}) + launches * getLaunchSeconds(target);
+  double launch = launches * getLaunchSeconds(target);
+  cost.terms = std::move(work.terms);
+  for (CostTerm &term : cost.terms)
+    term.seconds *= secondsPerClock;
+  for (auto [name, seconds] : {std::pair("l2", l2), std::pair("dram", dram),
+                               std::pair("launch", launch)})
+    cost.terms.push_back({name, seconds});
+  cost.limiter = detail::getLargestTerm(cost.terms);
+  cost.seconds = std::max({work.clocks * secondsPerClock, l2, dram}) + launch;
 }
 
 BackwardSelection SmallCacheModel::get() const {
@@ -374,7 +394,7 @@ BackwardSelection SmallCacheModel::get() const {
     cost.sharedMemoryBytes = getSharedMemory(kernel);
     cost.registersPerThread = getRegisters(kernel);
     cost.maySpill = cost.registersPerThread > getRegisterLimit(kernel);
-    cost.seconds = getSeconds(kernel, cost.bytes);
+    setTime(kernel, cost);
     selection.kernels.push_back({kernel, schedule, cost});
   }
   selection.workspaceBytes = getWorkspaceBytes();

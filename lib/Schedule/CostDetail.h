@@ -34,6 +34,9 @@ int64_t getSplitCount(const AttentionProblem &problem,
 void setTraffic(Cost &cost, const AttentionProblem &problem,
                 const Schedule &schedule, const TargetInfo &target);
 
+/// The name of the largest of the terms, of which there is at least one.
+const std::string &getLargestTerm(const std::vector<CostTerm> &terms);
+
 /// Sets the terms, the limiter and the seconds of the cost. Needs the traffic.
 void setTime(Cost &cost, const AttentionProblem &problem,
              const Schedule &schedule, const TargetInfo &target,

@@ -518,11 +518,15 @@ void TimeModel::run() {
     addTerm("launch", kernels * detail::getLaunchSeconds(target));
     cost.seconds += kernels * detail::getLaunchSeconds(target);
   }
-  const CostTerm *largest = &cost.terms.front();
-  for (const CostTerm &term : cost.terms)
-    if (term.seconds > largest->seconds)
-      largest = &term;
-  cost.limiter = largest->name;
+  cost.limiter = detail::getLargestTerm(cost.terms);
+}
+
+const std::string &detail::getLargestTerm(const std::vector<CostTerm> &terms) {
+  return std::max_element(terms.begin(), terms.end(),
+                          [](const CostTerm &a, const CostTerm &b) {
+                            return a.seconds < b.seconds;
+                          })
+      ->name;
 }
 
 void detail::setTime(Cost &cost, const AttentionProblem &problem,

@@ -56,6 +56,9 @@ struct BackwardCost {
   int64_t sharedMemoryBytes = 0;
   int64_t registersPerThread = 0;
   bool maySpill = false; ///< ranked after all that do not
+  /// Of those of Cost, and of a fused kernel `sums`: dQ on its way to memory.
+  std::vector<CostTerm> terms;
+  std::string limiter; ///< name of the largest term
   double seconds = 0;
 };
 

@@ -99,6 +99,42 @@ TEST(BackwardSchedule, Fused) {
   EXPECT_EQ(getNames(select(sizes + "D=96", "sm_90a", "", false)), apart);
 }
 
+/// What a kernel would take if one thing alone limited it is no more than what
+/// it takes, and the limiter is the largest of these.
+TEST(BackwardSchedule, Terms) {
+  for (const char *target : {"sm_80", "sm_90a", "sm_100a"})
+    for (const char *fields : {"", "kind=small_cache"})
+      for (const BackwardChoice &choice :
+           select("H=16 M=4096 N=4096 D=128 mask=causal", target, fields)
+               .kernels) {
+        double largest = 0;
+        std::string name;
+        for (const CostTerm &term : choice.cost.terms) {
+          EXPECT_LE(term.seconds, choice.cost.seconds) << target << term.name;
+          if (term.seconds > largest)
+            name = term.name;
+          largest = std::max(largest, term.seconds);
+        }
+        EXPECT_EQ(choice.cost.limiter, name) << target;
+        EXPECT_GT(largest, 0.2 * choice.cost.seconds) << target;
+      }
+}
+
+/// S and dP of f32 come from tensor memory, P and dS of bf16 go there: 12 bytes
+/// an element, of a CTA's rows and all others, where each SM has one CTA.
+TEST(BackwardSchedule, TensorMemoryTerm) {
+  TargetInfo target = *lookupTarget("sm_100a");
+  const BackwardSelection selection =
+      select("M=1024 N=1024 D=128", "sm_100a", "kind=large_cache");
+  ASSERT_EQ(getNames(selection), (Names{"dq", "dkv"}));
+  const BackwardChoice &choice = selection.kernels[1];
+  double elements = 1024.0 * static_cast<double>(choice.schedule.tileN);
+  for (const CostTerm &term : choice.cost.terms)
+    if (term.name == "tensor_memory")
+      EXPECT_NEAR(term.seconds, elements * 12 / 512 / (target.clockGHz * 1e9),
+                  1e-12);
+}
+
 /// Its errors name what it takes.
 TEST(BackwardSchedule, FusedErrors) {
   auto fails = [](const std::string &dims, const char *target,
