@@ -58,9 +58,11 @@ static std::vector<int64_t> fillShape(Type type, ValueRange dynamicSizes,
 }
 
 static LogicalResult evaluateEmpty(Operation *op, Environment &environment) {
-  setTensor(environment, op->getResult(0),
-            TensorValue(fillShape(op->getResult(0).getType(), op->getOperands(),
-                                  environment)));
+  Type type = op->getResult(0).getType();
+  TensorValue tensor(fillShape(type, op->getOperands(), environment));
+  if (isa<FloatType>(getElementTypeOrSelf(type)))
+    llvm::fill(tensor.elements, Scalar::ofReal(reference::getUnwritten()));
+  setTensor(environment, op->getResult(0), std::move(tensor));
   return success();
 }
 

@@ -31,6 +31,21 @@ std::vector<int64_t> getRowMajorStrides(const std::vector<int64_t> &shape) {
   return strides;
 }
 
+/// A quiet NaN with a payload; operations on NaN keep the payload of one.
+static constexpr uint64_t kUnwritten = 0x7FF80000'0A77E000;
+
+double getUnwritten() {
+  double value;
+  std::memcpy(&value, &kUnwritten, sizeof(value));
+  return value;
+}
+
+bool isUnwritten(double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return (bits | uint64_t(1) << 63) == (kUnwritten | uint64_t(1) << 63);
+}
+
 static int64_t countElements(const std::vector<int64_t> &shape) {
   int64_t count = 1;
   for (int64_t size : shape) {

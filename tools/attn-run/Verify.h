@@ -85,6 +85,7 @@ public:
     int64_t numNumbers = 0; ///< neither 0 nor infinite, by the reference
     reference::ErrorStats stats, unfused;
     reference::ErrorBound bound;
+    int64_t unwritten = 0;           ///< elements that nothing defines
     int64_t undefined = 0;           ///< elements that the oracle has as NaN
     double expected = 0, actual = 0; ///< where the error is largest
     int64_t changed = -1; ///< an element whose bits are not those of a cache

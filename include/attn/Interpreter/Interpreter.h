@@ -50,8 +50,9 @@ mlir::Operation *findUninterpretableOp(mlir::func::FuncOp function);
 
 /// Evaluates a function that findUninterpretableOp accepts. The arguments have
 /// the ranks and element types of the function's; results of integer type are
-/// not supported. Where the sizes do not fit together, emits a diagnostic on
-/// the op that needs them and fails.
+/// not supported. Elements of results that nothing writes are
+/// reference::isUnwritten. Where the sizes do not fit together, emits a
+/// diagnostic on the op that needs them and fails.
 mlir::FailureOr<std::vector<reference::Tensor>>
 interpret(mlir::func::FuncOp function,
           llvm::ArrayRef<runtime::HostTensor> arguments,

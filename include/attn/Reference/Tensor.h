@@ -29,6 +29,13 @@ std::string formatShape(const std::vector<int64_t> &shape);
 /// Strides, in elements, of a row-major tensor of that shape.
 std::vector<int64_t> getRowMajorStrides(const std::vector<int64_t> &shape);
 
+/// The value of elements that nothing has written, as those of a tensor.empty:
+/// a NaN that no computation makes from numbers, and that most make from it.
+double getUnwritten();
+
+/// True of getUnwritten(), which other NaN are not.
+bool isUnwritten(double value);
+
 /// A tensor of `shape`, row-major inside; the memory layouts of callers enter
 /// and leave through fromMemory and toMemory.
 class Tensor {

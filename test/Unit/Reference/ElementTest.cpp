@@ -122,3 +122,16 @@ TEST(Tensor, roundsWhatIsStored) {
   EXPECT_EQ(formatShape({2, 8, 128, 64}), "2x8x128x64");
   EXPECT_EQ(getRowMajorStrides({2, 3, 4}), (std::vector<int64_t>{12, 4, 1}));
 }
+
+TEST(Tensor, unwrittenIsNoOtherNan) {
+  const double unwritten = getUnwritten(), nan = std::nan("");
+  EXPECT_TRUE(std::isnan(unwritten));
+  EXPECT_TRUE(isUnwritten(unwritten));
+  EXPECT_TRUE(isUnwritten(-unwritten));
+  // What is computed from it, and from numbers, is as undefined.
+  EXPECT_TRUE(isUnwritten(2 * unwritten + 1));
+  EXPECT_TRUE(isUnwritten(roundToElement(unwritten, ElementType::F16)));
+  for (double other : {0.0, 1.0, nan, -nan, std::sqrt(-1.0),
+                       std::numeric_limits<double>::infinity()})
+    EXPECT_FALSE(isUnwritten(other)) << other;
+}
