@@ -427,8 +427,7 @@ static LogicalResult evaluateAppend(Operation *op, Environment &environment) {
   if (failed(checkSlots(append, environment)))
     return failure();
   for (Value descale : append.getDescales())
-    if (failed(checkDescaleValues(op, getOperand(descale, environment),
-                                  /*isDivisor=*/true)))
+    if (failed(checkDivisors(op, getOperand(descale, environment))))
       return failure();
   for (unsigned number = 0; number < append.getPools().size(); ++number)
     appendRows(append, number, environment);

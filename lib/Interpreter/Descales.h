@@ -14,17 +14,16 @@
 namespace attn {
 
 /// attention_c20, where sizes are dynamic: fails at `op` unless `descale` is
-/// [1], or [B, Hkv] of query and key, and finite.
+/// [1], or [B, Hkv] of query and key.
 mlir::LogicalResult checkDescale(mlir::Operation *op,
                                  const reference::Tensor &descale,
                                  const reference::Tensor &query,
                                  const reference::Tensor &key);
 
-/// Fails at `op` unless the elements of `descale` are finite, and positive
-/// where rows are divided by them.
-mlir::LogicalResult checkDescaleValues(mlir::Operation *op,
-                                       const reference::Tensor &descale,
-                                       bool isDivisor = false);
+/// Fails at `op`, which divides by `descale`, unless that is finite and
+/// positive.
+mlir::LogicalResult checkDivisors(mlir::Operation *op,
+                                  const reference::Tensor &descale);
 
 /// The element of a descale, [1] or [B, Hkv], for head number `head` of a
 /// tensor [B, heads, ...], b * heads + h.

@@ -14,6 +14,7 @@
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Reference/Random.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -136,6 +137,24 @@ static void fillMap(HostTensor &tensor, int64_t heads, uint64_t stream) {
                    static_cast<uint64_t>(heads)));
 }
 
+/// True if rows are divided by `argument` on their way into a cache.
+static bool isDivisor(BlockArgument argument) {
+  return llvm::any_of(argument.getUsers(), [&](Operation *user) {
+    auto append = dyn_cast<AppendOp>(user);
+    return append && llvm::is_contained(append.getDescales(), argument);
+  });
+}
+
+/// Positive numbers from 2^-8 to 2: some cut rows of 8 bits off.
+static void fillDivisors(HostTensor &tensor, uint64_t stream) {
+  for (int64_t i = 0, e = tensor.numElements(); i < e; ++i) {
+    uint64_t bits = reference::randomBits(stream, static_cast<uint64_t>(i));
+    double fraction = 1 + static_cast<double>(bits % 256) / 256;
+    setElement(tensor, i,
+               std::ldexp(fraction, static_cast<int>(bits / 256 % 9) - 8));
+  }
+}
+
 /// Pages in any order, each once as long as there are others.
 static void fillTable(HostTensor &tensor, int64_t pages, uint64_t stream) {
   std::vector<int64_t> order(static_cast<size_t>(pages));
@@ -220,8 +239,8 @@ static int64_t getNumPages(BlockArgument table, const Shapes &shapes) {
   return pool ? shapes[pool.getArgNumber()][0] : 0;
 }
 
-bool attn::run::fillSequences(HostTensor &tensor, BlockArgument argument,
-                              const Shapes &shapes, uint64_t stream) {
+bool attn::run::fillCacheInput(HostTensor &tensor, BlockArgument argument,
+                               const Shapes &shapes, uint64_t stream) {
   if (getMeasured(argument))
     fillLengths(tensor, getCapacity(argument, shapes), stream);
   else if (SmallVector<RaggedOp> views = getSequencesOf(argument);
@@ -243,6 +262,8 @@ bool attn::run::fillSequences(HostTensor &tensor, BlockArgument argument,
               shapes[cast<BlockArgument>(getStorage(append.getPools()[0]))
                          .getArgNumber()],
               stream);
+  else if (isDivisor(argument))
+    fillDivisors(tensor, stream);
   else
     return false;
   return true;

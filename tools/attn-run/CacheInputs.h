@@ -13,10 +13,11 @@
 
 namespace attn::run {
 
-/// Fills `argument`, if it is one, with lengths of sequences or a table of
-/// pages; false if it is neither.
-bool fillSequences(runtime::HostTensor &tensor, mlir::BlockArgument argument,
-                   const Shapes &shapes, uint64_t stream);
+/// Fills `argument`, if it is one, with what says where the rows of a cache are
+/// (lengths, offsets, tables, slots, maps) or what they are divided by; false
+/// if it is none of these.
+bool fillCacheInput(runtime::HostTensor &tensor, mlir::BlockArgument argument,
+                    const Shapes &shapes, uint64_t stream);
 
 /// Writes NaN to generated keys and values that do not exist, and to rows of
 /// pages that no sequence has, and what is no page to entries behind the

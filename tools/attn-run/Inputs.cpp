@@ -321,7 +321,7 @@ attn::run::makeInputs(func::FuncOp function, const Options &options) {
     uint64_t stream = reference::randomBits(options.seed, i);
     if (!kind.empty())
       fill(tensor, kind, stream);
-    else if (!fillSequences(tensor, argument, *shapes, stream))
+    else if (!fillCacheInput(tensor, argument, *shapes, stream))
       fill(tensor, defaultFill(tensor, argument), stream);
     inputs.push_back(std::move(tensor));
   }

@@ -274,7 +274,7 @@ def main():
             expected = [f"device assertion failed: {message} ({os.path.join(folder, 'mask.mlir')}:{line}," for line in lines]
             if process.returncode == 0 or not any(e in said for e in expected):
                 sys.exit(f"{name}: expected one of {expected}, got {said}")
-            if isinstance(make(), Floats):  # The interpreter's words are the same.
+            if isinstance(make(), Quantized):  # The interpreter's words are the same.
                 said = run(make(), folder, "--verify")[1]
                 if said.returncode == 0 or f"op {message}, got " not in said.stderr:
                     sys.exit(f"{name}: expected '{message}' of --verify, got {said.stdout + said.stderr}")
