@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from .errors import AttnError, BindingError, CompileError, DeviceError, ManifestError
 
 if TYPE_CHECKING:
-    from . import mask, norms, rotary, serving
+    from . import latent, mask, norms, rotary, serving
     from .functional import attention, attention_backward
     from .cache import Cache
     from .int8 import sageattn, sageattn_varlen
@@ -26,18 +26,19 @@ if TYPE_CHECKING:
     from .problem import AttentionProblem
     from .flash_cache import flash_attn_with_kvcache
     from .flash_names import flash_attn_varlen_func
+    from .latent import flash_mla_with_kvcache, get_mla_metadata
     from .ragged import prefill, varlen
     from .states import merge_state, merge_states
 
 __version__ = "0.1.0"
 __all__ = [
     "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
-    "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "flash_attn_with_kvcache", "linear_attention", "mask", "merge_state", "merge_states",
-    "norms", "prefill", "rotary", "sageattn", "sageattn_varlen", "serving", "varlen",
+    "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "flash_attn_with_kvcache",
+    "flash_mla_with_kvcache", "get_mla_metadata", "latent", "linear_attention", "mask", "merge_state", "merge_states", "norms", "prefill", "rotary", "sageattn", "sageattn_varlen", "serving", "varlen",
 ]  # fmt: skip
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
-_MODULES = ("mask", "norms", "rotary", "serving")
+_MODULES = ("latent", "mask", "norms", "rotary", "serving")
 _HOMES = {
     "append": "paged",
     "attention": "functional",
@@ -45,6 +46,8 @@ _HOMES = {
     "decode": "paged",
     "flash_attn_varlen_func": "flash_names",
     "flash_attn_with_kvcache": "flash_cache",
+    "flash_mla_with_kvcache": "latent",
+    "get_mla_metadata": "latent",
     "merge_state": "states",
     "merge_states": "states",
     "prefill": "ragged",

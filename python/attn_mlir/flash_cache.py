@@ -133,6 +133,7 @@ def flash_attn_with_kvcache(
     if qv is not None:
         if is_packed or k is not None:
             raise BindingError("expected neither cu_seqlens_q nor k and v with qv")
+        expect_rank("qv", qv, "[B, M, Hq, Dv]")
         q, k_cache = joined_query(q, qv), joined_cache(k_cache, v_cache)
     pools = k_cache.swapaxes(1, 2), v_cache.swapaxes(1, 2)
     if is_narrow:
@@ -164,29 +165,29 @@ def prefill_batches(q: Any, pools: tuple[Any, Any], table: Any, lengths: Any, op
     return tuple(results) if options["return_lse"] else results[0]
 
 
-def joined_query(q: Any, qv: Any) -> Any:
-    """What a latent cache is multiplied by, whose values come first."""
-    expect_rank("qv", qv, "[B, M, Hq, Dv]")
-    views = view_of(q, "q"), view_of(qv, "qv")
-    if views[0].shape[:3] != views[1].shape[:3] or views[0].dtype != views[1].dtype:
-        raise BindingError(f"qv: expected {views[0].dtype} of [{', '.join(map(str, views[0].shape[:3]))}, Dv], as q is, got {views[1].dtype} of {list(views[1].shape)}")
-    library, where = functions_of(q, "q")
+def joined_query(q: Any, qv: Any, names: tuple[str, str] = ("q", "qv")) -> Any:
+    """What a latent cache is multiplied by, whose values come first: [.., Dv + D] of two arrays."""
+    views = view_of(q, names[0]), view_of(qv, names[1])
+    if views[0].shape[:-1] != views[1].shape[:-1] or views[0].dtype != views[1].dtype:
+        wanted = ", ".join(map(str, views[0].shape[:-1]))
+        raise BindingError(f"{names[1]}: expected {views[0].dtype} of [{wanted}, Dv], as {names[0]} is, got {views[1].dtype} of {list(views[1].shape)}")
+    library, where = functions_of(q, names[0])
     return library.cat((qv, q), -1) if where else library.concatenate((qv, q), -1)
 
 
-def joined_cache(k_cache: Any, v_cache: Any) -> Any:
-    """The columns of values and keys, which are neighbours in memory, as one array: no copy."""
-    key, value = view_of(k_cache, "k_cache"), view_of(v_cache, "v_cache")
-    is_joined = (key.shape[:3], key.dtype, key.strides) == (value.shape[:3], value.dtype, value.strides)
-    if not is_joined or key.address != value.address + value.shape[3] * DTYPE_BYTES[value.dtype]:
-        raise BindingError("expected v_cache and k_cache to be neighbouring columns of one array with qv, values first")
-    shape = (*value.shape[:3], value.shape[3] + key.shape[3])
-    library, where = functions_of(v_cache, "v_cache")
+def joined_cache(keys: Any, values: Any, names: tuple[str, str] = ("k_cache", "v_cache")) -> Any:
+    """The columns of values and of the rest of the keys, which are neighbours in memory, as one array: no copy."""
+    key, value = view_of(keys, names[0]), view_of(values, names[1])
+    is_joined = (key.shape[:-1], key.dtype, key.strides) == (value.shape[:-1], value.dtype, value.strides)
+    if not is_joined or key.address != value.address + value.shape[-1] * DTYPE_BYTES[value.dtype]:
+        raise BindingError(f"expected {names[1]} and {names[0]} to be neighbouring columns of one array, values first")
+    shape = (*value.shape[:-1], value.shape[-1] + key.shape[-1])
+    library, where = functions_of(values, names[1])
     if where:
-        return v_cache.as_strided(shape, v_cache.stride())
+        return values.as_strided(shape, values.stride())
     if library.__name__.startswith("jax"):
-        raise BindingError("expected caches of NumPy, torch or CuPy with qv: JAX has no views")
-    return library.lib.stride_tricks.as_strided(v_cache, shape, v_cache.strides)
+        raise BindingError("expected caches of NumPy, torch or CuPy, in columns of one array: JAX has no views")
+    return library.lib.stride_tricks.as_strided(values, shape, values.strides)
 
 
 def behind_padding(padding: Any, mask_mod: Any, places: Places, batch: int) -> Callable[..., Any]:

@@ -194,7 +194,7 @@ for message, more in {
     },
     "expected neither cu_seqlens_q nor k and v with qv": {"qv": q, "k": new, "v": new, "cache_seqlens": 3},
     "qv: expected f16 of [3, 1, 4, Dv], as q is, got f16 of [3, 1, 2, 64]": {"qv": new},
-    "expected v_cache and k_cache to be neighbouring columns of one array with qv, values first": {"qv": q},
+    "expected v_cache and k_cache to be neighbouring columns of one array, values first": {"qv": q},
     "expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got f16": {"q_descale": np.ones(1, np.float32)},
     "expected rotary_cos and rotary_sin with rotary_seqlens": {"rotary_seqlens": LENGTHS},
     "rotary_seqlens: expected i32 or i64 of [3], got i32 of [1]": {"rotary_seqlens": LENGTHS[:1], "rotary_cos": COS, "rotary_sin": SIN, "k": new, "v": new, "cache_seqlens": 3},
