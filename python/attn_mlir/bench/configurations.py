@@ -9,13 +9,16 @@ import dataclasses
 import math
 import random
 import re
-from typing import Mapping, Optional
+from typing import Iterable, Mapping, Optional
 
 from ..mask import trace_score
 from ..problem import AttentionProblem, Region
 from .masks import FullMask, WindowMask, mask_of, visible_pairs
 
 DISTANCE_SLOPE = 0.03125
+#: What keys and values of 8 bits stand for: so many times what is stored. Its operands; beside a query of bf16 that of the keys is what a score_mod reads.
+DESCALE = 0.75
+DESCALED = ("descale_key", "descale_value", "capture0")
 
 
 def distance(s, b, h, i, j):
@@ -31,7 +34,9 @@ SCORES = {"distance": trace_score(distance).region}
 class Attention:
     """A forward, or with `gradient` the backward of query, key and value. `mask` is one of masks.py; `score` is written as in
     the assembly, soft_cap(30.0), or names one of SCORES. `bias` is a f32 [1, 1, M, N]. With a `page` keys and values lie in a
-    cache of pages of so many positions, and each batch has a length; such attentions have no mask, bias or gradient."""
+    cache of pages of so many positions, and each batch has a length; such attentions have no mask, bias or gradient. `cache` is
+    the type of 8 bits of such keys and values, which are DESCALE times what is stored; of a `latent` cache (MLA) the values are the
+    first columns of the keys."""
 
     dtype: str = "bf16"
     D: int = 128
@@ -42,6 +47,8 @@ class Attention:
     lse: bool = False
     gradient: bool = False
     page: int = 0
+    cache: str = ""
+    latent: bool = False
 
     @property
     def name(self) -> str:
@@ -53,6 +60,8 @@ class Attention:
             self.score,
             "bias" if self.bias else "",
             f"pages{self.page}" if self.page else "",
+            self.cache,
+            "latent" if self.latent else "",
             "lse" if self.lse else "",
             "backward" if self.gradient else "",
         ]
@@ -83,6 +92,10 @@ class Attention:
             score=score,
             bias_shape=(1, 1, "M", "N") if self.bias else None,
             pages=(self.page, "i32") if self.page else None,
+            cache_dtype=self.cache or None,
+            descales=(1, 1) if self.cache else (),
+            latent=self.latent,
+            scale=self.D**-0.5 if self.latent else None,
             lengths=(("key_lengths", "i32"),) if self.page else (),
             lse=self.lse,
             gradient=self.gradient,
@@ -125,7 +138,7 @@ class Problem:
         heads = f"H{self.Hq}" + (f"/{self.Hkv}" if self.Hkv != self.Hq else "")
         rows = f"S{self.M}" if self.M == self.N else f"M{self.M} N{self.N}"
         what = "backward " if a.gradient else ""
-        cache = f" pages of {a.page}" if a.page else ""
+        cache = (f" pages of {a.page}" if a.page else "") + (f" {a.cache}" if a.cache else "") + (" latent" if a.latent else "")
         return f"{what}{dims} {a.form.label(self)} {rows} B{self.B} {heads}{cache}"
 
     @property
@@ -155,8 +168,9 @@ class Problem:
         """Of query, key, value and output of a forward, each once; of a cache, the keys and values that exist."""
         a, sizes = self.attention, self.shapes()
         element = 4 if a.dtype == "f32" else 2
-        keys = (a.D + a.Dv) * self.Hkv * sum(self.key_lengths)
-        return element * (keys + sum(math.prod(sizes[name]) for name in ("query", "output")))
+        keys = (a.D + (0 if a.latent else a.Dv)) * self.Hkv * sum(self.key_lengths)
+        rows = sum(math.prod(sizes[name]) for name in ("query", "output"))
+        return element * rows + (1 if a.cache else element) * keys
 
     @property
     def key_lengths(self) -> list[int]:
@@ -198,6 +212,8 @@ class Problem:
         if a.page:
             pools = {name: (self.B * self.pages, self.Hkv, a.page, shapes[name][3]) for name in ("key", "value")}
             shapes.update(pools)
+        if a.cache:
+            shapes.update((name, (1,)) for name in DESCALED)
         if a.bias:
             shapes["bias"] = (1, 1, self.M, self.N)
         shapes.update((name, shape) for name, (shape, _) in self.integers().items())
@@ -210,6 +226,8 @@ class Problem:
 
     def dtype_of(self, name: str) -> str:
         """Of an operand."""
+        if self.attention.cache and name in ("key", "value", *DESCALED):
+            return self.attention.cache if name in ("key", "value") else "f32"
         if name.startswith("capture") or name in ("key_table", "key_lengths"):
             return "i32"
         return "f32" if name in ("bias", "lse") else self.attention.dtype
@@ -219,6 +237,11 @@ class Problem:
         names = ("query", "key", "value", "output")
         with_rows = {name for operand in names for name in (operand, f"d_{operand}")}
         return {name: self.strides_of(shape) for name, shape in self.shapes().items() if name in with_rows}
+
+    def strides_for(self, operands: Iterable[str]) -> dict[str, tuple[int, ...]]:
+        """Those of the operands of a kernel, which reads no values of a latent cache where keys have them."""
+        known = self.strides()
+        return {name: known[name] for name in operands if name in known}
 
     def strides_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         _, heads, rows, width = shape

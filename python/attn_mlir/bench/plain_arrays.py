@@ -3,16 +3,17 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import itertools
 import math
 import operator
 import random
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterable, Iterator, Sequence
 
 from ..runtime.devices import Program
-from ..runtime.host_array import HostArray, round_to
-from .configurations import Problem, distance
+from ..runtime.host_array import FLOAT8, HostArray, decode_float8, round_to
+from .configurations import DESCALE, DESCALED, Problem, distance
 from .masks import visible_ranges
 
 #: Of a result against the expected one: largest error, relative error, largest expected value.
@@ -43,9 +44,19 @@ class PlainArrays:
             if name in integers:
                 tensors[name] = HostArray.of(dtype, shape, integers[name][1])
                 continue
+            if problem.attention.cache and name in DESCALED:
+                tensors[name] = HostArray.of(dtype, shape, [DESCALE])
+                continue
+            if name == "value" and problem.attention.latent:
+                keys = split(tensors["key"].values(), problem.attention.D)
+                tensors[name] = HostArray.of(dtype, shape, itertools.chain(*(key[: problem.attention.Dv] for key in keys)))
+                continue
             deviation = problem.magnitude if name in ("query", "key") else 1.0
-            values = (round_to(generator.gauss(0, deviation), dtype) for _ in range(math.prod(shape)))
-            tensors[name] = HostArray.of(dtype, shape, values)
+            values = (generator.gauss(0, deviation) for _ in range(math.prod(shape)))
+            if dtype in FLOAT8:
+                tensors[name] = HostArray(dtype, shape, float8_bytes(values, dtype))
+            else:
+                tensors[name] = HostArray.of(dtype, shape, (round_to(x, dtype) for x in values))
         if problem.attention.gradient:
             saved = self.forward(problem, tensors, "f64")
             for name in ("output", "lse"):
@@ -56,7 +67,7 @@ class PlainArrays:
     def run(self, device, program: Program, problem: Problem, inputs: dict[str, HostArray]) -> dict[str, list[float]]:
         operands = program.manifest.operands
         ordered = [inputs[operand.name] for operand in operands if operand.role == "input"]
-        outputs = device.run(program, ordered, problem.strides())
+        outputs = device.run(program, ordered, problem.strides_for(operand.name for operand in operands))
         names = [operand.name for operand in operands if operand.role == "output"]
         return {name: tensor.values() for name, tensor in zip(names, outputs)}
 
@@ -172,9 +183,23 @@ class Rows:
             size, group, table = p.attention.page, h // (p.Hq // p.Hkv), self["key_table"]
             places = ((table[b * p.pages + j // size], j % size) for j in range(p.key_lengths[b]))
             at = [(int(page) * p.Hkv + group) * size + slot for page, slot in places]
-            return [self["key"][row] for row in at], [self["value"][row] for row in at]
+            keys, values = ([self[name][row] for row in at] for name in ("key", "value"))
+            if p.attention.cache:
+                keys, values = ([[DESCALE * x for x in row] for row in rows] for rows in (keys, values))
+            return keys, values
         rows = slice(self.first_key(b, h), self.first_key(b, h) + self.problem.N)
         return self["key"][rows], self["value"][rows]
+
+
+def float8_bytes(values: Iterable[float], dtype: str) -> bytearray:
+    """The nearest number of 8 bits of each, of those that are finite."""
+    codes = sorted((decode_float8(code, dtype), code) for code in range(256) if code != 128)
+    codes = [(number, code) for number, code in codes if math.isfinite(number)]
+    result = bytearray()
+    for value in values:
+        at = bisect.bisect_left(codes, (value, 0))
+        result.append(min(codes[max(at - 1, 0) : at + 1], key=lambda near: abs(near[0] - value))[1])
+    return result
 
 
 def split(flat: list[float], width: int) -> list[list[float]]:

@@ -189,7 +189,7 @@ DECODE_SIZES = ((1, 8192), (1, 65536), (16, 2048), (16, 8192), (64, 1024), (128,
 
 def serving_problems() -> Iterator[Problem]:
     """Over a cache of the keys and values of those before: decode steps, by heads (grouped, all alike, one key head, few for one long
-    sequence, 64 of 256 columns for one as in Step-3's multi-matrix factorization attention) and by the size of its pages, and chunks of a prompt."""
+    sequence, 64 of 256 columns for one as in Step-3's multi-matrix factorization attention) and by the size of its pages, of 8 bits, over DeepSeek's latent cache, and chunks of a prompt."""
     for batch, keys in DECODE_SIZES:
         yield Problem(Attention(), batch, 32, 8, 1, keys, layout="bnhd")
     for heads, key_heads, dim in ((32, 32, 128), (64, 8, 128), (32, 1, 128), (32, 8, 64)):
@@ -199,6 +199,9 @@ def serving_problems() -> Iterator[Problem]:
     yield Problem(Attention(D=256, Dv=256), 64, 64, 1, 1, 8192, layout="bnhd")
     for page, batch, keys in ((1, 16, 8192), (16, 16, 8192), (16, 64, 4096), (64, 64, 4096), (64, 16, 8192), (64, 1, 65536)):
         yield Problem(Attention(page=page), batch, 32, 8, 1, keys, layout="bnhd")
+    yield Problem(Attention(page=64, cache="f8E4M3FN"), 16, 32, 8, 1, 8192, layout="bnhd")
+    for heads in (16, 128):
+        yield Problem(Attention(D=576, Dv=512, page=64, latent=True), 128, heads, 1, 1, 4096, layout="bnhd")
     for rows in (4, 512):
         chunk = Attention(mask="causal(bottom_right)")
         yield Problem(chunk, 16 if rows == 4 else 1, 32, 8, rows, 8192, layout="bnhd")
@@ -296,6 +299,8 @@ def tiny_suite() -> Suite:
         "serving": (
             Problem(dense, B=1, Hq=2, Hkv=1, M=1, N=64),
             Problem(dataclasses.replace(dense, page=16), B=2, Hq=2, Hkv=1, M=1, N=40),
+            Problem(dataclasses.replace(dense, page=16, cache="f8E4M3FN"), B=2, Hq=2, Hkv=1, M=1, N=40),
+            Problem(dataclasses.replace(dense, D=96, page=16, latent=True), B=2, Hq=2, Hkv=1, M=1, N=40),
         ),
     }
     smoke = (

@@ -13,11 +13,11 @@ from ..errors import DeviceError
 from ..runtime.binding import TensorLayout, row_major_strides
 from ..runtime.devices import CudaDevice, Program
 from ..runtime.host_array import HostArray, strided_elements
-from .configurations import Problem, distance
+from .configurations import DESCALE, DESCALED, Problem, distance
 from .numerics import judge_all
 from .plain_arrays import Reference, Stats
 
-DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "i32": torch.int32}
+DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32, "i32": torch.int32, "f8E4M3FN": torch.float8_e4m3fn}
 EVERYTHING = slice(None)
 #: (batch, key head), or (batch, query head).
 Head = tuple[int, int]
@@ -56,6 +56,10 @@ class TorchArrays:
             if name in integers:
                 values = torch.tensor(integers[name][1], dtype=DTYPES[problem.dtype_of(name)], device=self.device)
                 tensors[name] = values.reshape(shape)
+            elif problem.attention.cache and name in DESCALED:
+                tensors[name] = torch.full(shape, DESCALE, device=self.device)
+            elif name == "value" and problem.attention.latent:
+                tensors[name] = tensors["key"][..., : problem.attention.Dv]
             elif name not in (*problem.results, "output", "lse"):
                 tensors[name], _ = self.empty(problem, name)
                 deviation = problem.magnitude if name in ("query", "key") else 1.0
@@ -84,7 +88,7 @@ class TorchArrays:
             return self.run_on_gpu(device, program, problem, inputs)
         operands = program.manifest.operands
         ordered = [to_host(inputs[o.name], o.dtype) for o in operands if o.role == "input"]
-        outputs = device.run(program, ordered, problem.strides())
+        outputs = device.run(program, ordered, problem.strides_for(operand.name for operand in operands))
         names = [operand.name for operand in operands if operand.role == "output"]
         return {
             name: torch.frombuffer(array.data or bytearray(4), dtype=DTYPES[array.dtype])[
@@ -285,8 +289,12 @@ def rows_of_keys(problem: Problem, inputs, name: str, b: int, g: int) -> torch.T
     """Keys or values [length, columns] of a batch and key head."""
     if not problem.attention.page:
         return inputs[name][b, g]
-    pages = inputs[name][inputs["key_table"][b].long(), g]
-    return pages.reshape(-1, pages.shape[-1])[: problem.key_lengths[b]]
+    pool, table = inputs[name], inputs["key_table"][b].long()
+    if problem.attention.cache:  # torch picks no rows of 8-bit floats
+        rows = pool.view(torch.uint8)[table, g].view(pool.dtype).to(torch.float32) * DESCALE
+    else:
+        rows = pool[table, g]
+    return rows.reshape(-1, rows.shape[-1])[: problem.key_lengths[b]]
 
 
 def query_heads(problem: Problem, head: Head) -> range:
