@@ -31,8 +31,9 @@ std::vector<int64_t> getRowMajorStrides(const std::vector<int64_t> &shape) {
   return strides;
 }
 
-/// A quiet NaN with a payload; operations on NaN keep the payload of one.
-static constexpr uint64_t kUnwritten = 0x7FF80000'0A77E000;
+/// A quiet NaN with a payload that bf16, f16 and f32 have room for; operations
+/// on NaN keep the payload of one.
+static constexpr uint64_t kUnwritten = 0x7FFAA000'00000000;
 
 double getUnwritten() {
   double value;

@@ -14,6 +14,8 @@
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Reference/Random.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -179,11 +181,11 @@ static void fillSlots(HostTensor &tensor, ArrayRef<int64_t> pool,
       setElement(tensor, i, -1);
 }
 
-/// Offsets of sequences of `rows` rows together, of `room` each at most: some
-/// have none, some all that they can.
-static void fillOffsets(HostTensor &tensor, int64_t rows, int64_t room,
-                        uint64_t stream) {
-  int64_t sequences = tensor.numElements() - 1, offset = 0;
+/// Offsets of sequences of rows `first` to `rows` - 1, of `room` each at most:
+/// some have none, some all that they can.
+static void fillOffsets(HostTensor &tensor, int64_t first, int64_t rows,
+                        int64_t room, uint64_t stream) {
+  int64_t sequences = tensor.numElements() - 1, offset = first;
   for (int64_t b = 0; b < sequences; ++b) {
     setElement(tensor, b, static_cast<double>(offset));
     uint64_t bits = reference::randomBits(stream, static_cast<uint64_t>(b));
@@ -199,6 +201,10 @@ static void fillOffsets(HostTensor &tensor, int64_t rows, int64_t room,
   setElement(tensor, sequences, static_cast<double>(offset));
 }
 
+static int64_t ceilEighth(int64_t rows) {
+  return static_cast<int64_t>(llvm::divideCeil(static_cast<uint64_t>(rows), 8));
+}
+
 /// Those of the views whose offsets an argument is.
 static void fillOffsets(HostTensor &tensor, ArrayRef<RaggedOp> views,
                         const Shapes &shapes, uint64_t stream) {
@@ -210,7 +216,12 @@ static void fillOffsets(HostTensor &tensor, ArrayRef<RaggedOp> views,
     if (!type.isDynamicDim(kSequence))
       room = std::min(room, type.getDimSize(kSequence));
   }
-  fillOffsets(tensor, rows, std::min(rows, room), stream);
+  // Some rows are of no sequence: the first ones, the last ones, or both.
+  uint64_t bits = reference::randomBits(stream, ~uint64_t(0));
+  int64_t first = bits % 4 == 0 ? ceilEighth(rows) : 0;
+  int64_t end =
+      bits / 4 % 4 == 0 ? std::max(first, rows - ceilEighth(rows)) : rows;
+  fillOffsets(tensor, first, end, std::min(rows, room), stream);
 }
 
 /// How many positions the sequence has room for that `lengths` measures; 0
@@ -248,7 +259,7 @@ bool attn::run::fillCacheInput(HostTensor &tensor, BlockArgument argument,
     fillOffsets(tensor, views, shapes, stream);
   else if (PagedOp paged = getTableOfOffsets(argument);
            paged && tensor.numElements() > 0)
-    fillOffsets(tensor, getNumEntries(paged, shapes),
+    fillOffsets(tensor, 0, getNumEntries(paged, shapes),
                 getNumEntries(paged, shapes), stream);
   else if (BlockArgument mapped = getMappedHeads(argument))
     fillMap(tensor, shapes[mapped.getArgNumber()][kHead], stream);

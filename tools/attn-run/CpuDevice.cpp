@@ -11,7 +11,13 @@
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Pipelines/CpuPipeline.h"
 #include "attn/Pipelines/ReferencePipeline.h"
+#include "attn/Reference/Tensor.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/Passes.h"
 
 #include "llvm/TargetParser/Host.h"
@@ -70,6 +76,30 @@ static FunctionType promoteSignature(FunctionType type) {
                            llvm::map_to_vector(type.getResults(), promote));
 }
 
+/// Fills what attn.pack leaves as it was, where that is nothing, with
+/// reference::getUnwritten, as the interpreter does.
+static void markUnwritten(ModuleOp module) {
+  SmallVector<PackOp> packs;
+  module.walk([&](PackOp pack) {
+    if (pack.getInit().getDefiningOp<tensor::EmptyOp>())
+      packs.push_back(pack);
+  });
+  for (PackOp pack : packs) {
+    auto type = dyn_cast<FloatType>(getElementTypeOrSelf(pack.getInit()));
+    if (!type)
+      continue;
+    ImplicitLocOpBuilder builder(pack.getLoc(), pack);
+    APFloat unwritten(reference::getUnwritten());
+    bool losesInfo;
+    unwritten.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                      &losesInfo);
+    Value value = arith::ConstantOp::create(
+        builder, builder.getFloatAttr(type, unwritten));
+    pack.getInitMutable().assign(
+        linalg::FillOp::create(builder, value, pack.getInit()).getResult(0));
+  }
+}
+
 FailureOr<std::unique_ptr<CpuJit>>
 attn::run::compileForCpu(func::FuncOp function, CpuPath path,
                          const Options &options,
@@ -77,6 +107,8 @@ attn::run::compileForCpu(func::FuncOp function, CpuPath path,
   auto original = function->getParentOfType<ModuleOp>();
   OwningOpRef<ModuleOp> module = original.clone();
   FunctionType signature = function.getFunctionType();
+  if (path == CpuPath::Float64)
+    markUnwritten(*module);
   PassManager pm(module->getContext(), ModuleOp::getOperationName());
   addIsolation(pm, *module, function.getName());
   // Each pass checks what it takes; checking all ops after each of seventy
