@@ -298,12 +298,6 @@ static bool isPrinted(const Schedule &schedule, const Field &field) {
          getScheduleField(schedule, name) != getScheduleField(defaults, name);
 }
 
-int64_t Schedule::getSplitCount(int64_t keys) const {
-  if (splitKeys == 0)
-    return splits;
-  return std::max<int64_t>((keys + splitKeys - 1) / splitKeys, 1);
-}
-
 std::string Schedule::print() const {
   std::vector<std::string> parts;
   for (const Field &field : fields)

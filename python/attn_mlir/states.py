@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any, Optional
+from typing import Any, Optional, Sequence
 
 from .arrays import library_of, view_of
 from .checks import FLOATS, check_no_gradients
@@ -24,8 +25,7 @@ def merge_state(v_a: Any, s_a: Any, v_b: Any, s_b: Any, *, base: Optional[int] =
             raise BindingError(f"{b}: expected {views[a].dtype} of {views[a].shape}, as {a}, got {views[b].dtype} of {views[b].shape}")
     check_states(names[:2], v_a, s_a, 3)
     check_states(names[2:], v_b, s_b, 3)
-    library, _ = in_f32(v_a)
-    return merged(library.stack((v_a, v_b), 1), library.stack((s_a, s_b), 1), base)
+    return merged_as(v_a, s_a, [(v_a, s_a), (v_b, s_b)], base)
 
 
 def merge_states(v: Any, s: Any, *, base: Optional[int] = None) -> tuple[Any, Any]:
@@ -40,7 +40,7 @@ def merge_states(v: Any, s: Any, *, base: Optional[int] = None) -> tuple[Any, An
     or torch in f32 (f64), and carries no gradients. Raises BindingError for arrays that do not fit, and for an s in host memory that is +inf or NaN.
     """
     check_states(("v", "s"), v, s, 4)
-    return merged(v, s, base)
+    return merged_as(v, s, [(v[:, part], s[:, part]) for part in range(view_of(v, "v").shape[1])], base)
 
 
 def check_states(names: tuple[str, str], v: Any, s: Any, rank: int):
@@ -64,21 +64,26 @@ def check_states(names: tuple[str, str], v: Any, s: Any, rank: int):
             raise BindingError(f"{names[1]}: expected numbers, or -inf of parts without keys, got {float(wrong[0])}")
 
 
-def merged(v: Any, s: Any, base: Optional[int]) -> tuple[Any, Any]:
-    """As merge_states, of arrays that fit."""
+def merged_as(v: Any, s: Any, parts: Sequence[tuple[Any, Any]], base: Optional[int]) -> tuple[Any, Any]:
+    """Of parts that fit, in the types of `v` and `s`."""
     if base not in (None, 2):
         raise BindingError(f"expected base None, for natural logarithms, or 2, got {base!r}")
-    library, (outputs, lses) = in_f32(v, v, s)
+    library, wide = in_f32(v, *(array for part in parts for array in part))
+    output, lse = merged(library, list(zip(wide[::2], wide[1::2])), base)
+    return rounded_as(output, v), rounded_as(lse, s)
+
+
+def merged(library: Any, parts: Sequence[tuple[Any, Any]], base: Optional[int] = None) -> tuple[Any, Any]:
+    """(output, LSE) over the keys of all parts, outputs [.., Dv] and LSEs [..] of f32 or f64, of a library's module: torch, NumPy or jax.numpy."""
     power, logarithm = (library.exp, library.log) if base is None else (library.exp2, library.log2)
-    is_empty = library.isinf(lses)
-    most = library.amax(lses, 1)
+    most = functools.reduce(library.maximum, (lse for _, lse in parts))
+    # Rows that none sees: exp(-inf - 0) is 0.
     most = library.where(library.isinf(most), library.zeros_like(most), most)
-    weights = power(lses - most[:, None])
-    total = weights.sum(1)
+    weights = [power(lse - most) for _, lse in parts]
+    total = sum(weights[1:], weights[0])
     has_keys = total > 0
     divisor = library.where(has_keys, total, library.ones_like(total))
     # What a part without keys has as its output does not count.
-    outputs = library.where(is_empty[..., None], library.zeros_like(outputs), outputs)
-    output = (outputs * (weights / divisor[:, None])[..., None]).sum(1)
-    lse = library.where(has_keys, most + logarithm(divisor), library.full_like(most, -math.inf))
-    return rounded_as(output, v), rounded_as(lse, s)
+    outputs = (library.where(library.isinf(lse)[..., None], library.zeros_like(output), output) for output, lse in parts)
+    output = sum(output * (weight / divisor)[..., None] for output, weight in zip(outputs, weights))
+    return output, library.where(has_keys, most + logarithm(divisor), library.full_like(most, -math.inf))

@@ -212,6 +212,11 @@ static void fillOffsets(HostTensor &tensor, ArrayRef<RaggedOp> views,
   for (RaggedOp view : views) {
     if (auto packed = dyn_cast<BlockArgument>(skipRowOps(view.getPacked())))
       rows = std::min(rows, shapes[packed.getArgNumber()][0]);
+    // What the function computes has a known size, or none here.
+    else if (view.getPacked().getType().isDynamicDim(0))
+      rows = 0;
+    else
+      rows = std::min(rows, view.getPacked().getType().getDimSize(0));
     auto type = cast<RankedTensorType>(view.getResult().getType());
     if (!type.isDynamicDim(kSequence))
       room = std::min(room, type.getDimSize(kSequence));

@@ -24,15 +24,15 @@
 
 namespace attn::runtime {
 
-/// The kernels of a manifest, loaded into a device. Copies are handles to one
-/// module, which is unloaded with the last of them: what was launched must have
-/// ended by then. Any number of threads may launch at once.
 /// Device memory, at a multiple of 256 bytes.
 struct WorkspaceMemory {
   uint64_t address = 0;
   size_t bytes = 0;
 };
 
+/// The kernels of a manifest, loaded into a device. Copies are handles to one
+/// module, which is unloaded with the last of them: what was launched must have
+/// ended by then. Any number of threads may launch at once.
 class CudaProgram {
 public:
   /// Loads PTX; the driver compiles it now unless its cache has it.

@@ -149,18 +149,15 @@ struct Schedule {
   /// What the schedule is to keep.
   Invariance invariance = Invariance::None;
 
-  /// Threads of a CTA.
   /// Query heads of a tile, of groups of `groupSize`.
   int64_t getTileHeads(int64_t groupSize) const {
     return packGqa ? std::min(groupSize, tileM) : 1;
   }
 
+  /// Threads of a CTA.
   int64_t getNumThreads() const { return 32 * (warps + producerWarps); }
   /// True if a kernel in front lists the ranges.
   bool isPlanned() const { return balance != Balance::Grid; }
-  /// Ranges that `keys` keys are divided into at most.
-  int64_t getSplitCount(int64_t keys) const;
-  /// Rows of one mma_sync warp.
   /// Warps of a GPU that have the same 16 rows, and each a part of the columns
   /// of O.
   int64_t getSharing() const {
@@ -168,6 +165,7 @@ struct Schedule {
       return 1;
     return std::max<int64_t>(16 * warps / tileM, 1);
   }
+  /// Rows of one mma_sync warp.
   int64_t getRowsPerWarp() const { return tileM * getSharing() / warps; }
 
   bool operator==(const Schedule &other) const;

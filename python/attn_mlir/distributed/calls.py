@@ -8,6 +8,7 @@ from typing import Any, Optional
 from ..functional import attention, attention_backward
 from ..mask import Score, tensor, trace_score, where
 from ..mask import philox
+from ..states import merged
 from .ranges import Ranges
 from .tokens import Library
 
@@ -88,17 +89,4 @@ def add_columns(total: Any, part: Any, keys: Ranges):
 
 def merge(library: Library, a: tuple[Any, Any], b: tuple[Any, Any]) -> tuple[Any, Any]:
     """(output, LSE) over the keys of both, which share none: as attn.merge of Spec.md."""
-    module = library.module
-    most = module.maximum(a[1], b[1])
-    # Rows that neither sees: exp(-inf - 0) is 0.
-    most = module.where(module.isinf(most), module.zeros_like(most), most)
-    weights = [module.exp(part[1] - most) for part in (a, b)]
-    total = weights[0] + weights[1]
-    inverse = 1 / module.where(total > 0, total, module.ones_like(total))
-    output = sum(
-        # Of a part without keys the output may be anything.
-        module.where(module.isneginf(part[1])[..., None], module.zeros_like(part[0]), part[0]) * (weight * inverse)[..., None]
-        for part, weight in zip((a, b), weights)
-    )
-    lse = module.where(total > 0, most + module.log(module.where(total > 0, total, module.ones_like(total))), module.full_like(most, float("-inf")))
-    return output, lse
+    return merged(library.module, (a, b))

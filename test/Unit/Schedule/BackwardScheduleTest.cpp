@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace attn;
 
 static BackwardSelection select(const std::string &problem,
@@ -129,10 +131,12 @@ TEST(BackwardSchedule, TensorMemoryTerm) {
   ASSERT_EQ(getNames(selection), (Names{"dq", "dkv"}));
   const BackwardChoice &choice = selection.kernels[1];
   double elements = 1024.0 * static_cast<double>(choice.schedule.tileN);
-  for (const CostTerm &term : choice.cost.terms)
-    if (term.name == "tensor_memory")
-      EXPECT_NEAR(term.seconds, elements * 12 / 512 / (target.clockGHz * 1e9),
-                  1e-12);
+  auto term = std::find_if(
+      choice.cost.terms.begin(), choice.cost.terms.end(),
+      [](const CostTerm &term) { return term.name == "tensor_memory"; });
+  ASSERT_NE(term, choice.cost.terms.end());
+  EXPECT_NEAR(term->seconds, elements * 12 / 512 / (target.clockGHz * 1e9),
+              1e-12);
 }
 
 /// Its errors name what it takes.

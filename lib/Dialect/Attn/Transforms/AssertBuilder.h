@@ -5,7 +5,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The conditions are those of the interpreter (lib/Interpreter/MaskChecks.cpp),
-// one attn.device_assert each. Functions return how many they build.
+// and that descales of attentions are finite, one attn.device_assert each.
+// Functions return how many they build.
 //
 //===----------------------------------------------------------------------===//
 

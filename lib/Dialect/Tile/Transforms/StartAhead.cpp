@@ -1,5 +1,4 @@
-//===- StartAhead.cpp - The next step's products behind this one's -*- C++
-//-*-===//
+//===- StartAhead.cpp - The next step's products, started early -----------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -35,9 +34,9 @@ namespace {
 struct StepLoop {
   scf::ForOp loop;
   unsigned counter; ///< of the step, among the loop's values
-  SmallVector<Operation *>
-      starts;       ///< those products, and waits for their tiles
   MmaTensorOp last; ///< product of the step
+  /// Those products that a step begins with, and waits for their tiles.
+  SmallVector<Operation *> starts;
 
   /// Nothing if the next step's products cannot begin behind the last one.
   static std::optional<StepLoop> match(scf::ForOp loop);

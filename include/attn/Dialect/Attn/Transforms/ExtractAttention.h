@@ -24,8 +24,8 @@ llvm::SmallVector<mlir::Operation *> findAttentions(mlir::ModuleOp module);
 /// These, or where there is none every append to a cache, or else every merge.
 llvm::SmallVector<mlir::Operation *> findPrograms(mlir::ModuleOp module);
 
-/// A copy of an attention, of a backward or of an append, as a function of its
-/// own.
+/// A copy of an attention, of a backward, of an append or of a merge, as a
+/// function of its own.
 struct ExtractedAttention {
   /// With the attributes of the attention's module, and the function in it.
   mlir::OwningOpRef<mlir::ModuleOp> module;

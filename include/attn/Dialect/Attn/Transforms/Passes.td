@@ -200,8 +200,9 @@ def InsertDeviceAssertsPass
     of data: lists of blocks that fit the problem, ascend and do not overlap, and
     offsets of packed sequences that start at 0 and do not decrease; likewise for
     lengths, entries of tables, slots, positions, maps of heads and descales.
-    Kernels take them for granted, since only the device has the data; the interpreter and
-    `attn-run --verify` check the same.
+    Kernels take them for granted, since only the device has the data. The
+    interpreter, and so `attn-run --verify`, checks the same, but for descales of an
+    attention: what one that is not finite gives is defined.
 
     Requires: `scheduled`. Ensures: `scheduled`.
 

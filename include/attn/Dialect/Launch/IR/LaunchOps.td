@@ -36,8 +36,8 @@ def ProgramOp : AttnLaunch_Op<"program", [IsolatedFromAbove, NoTerminator,
     SingleBlock, HasParent<"::mlir::ModuleOp">]> {
   let summary = "what a launcher does for one attention";
   let description = [{
-    `semantics` ("attention", "attention_backward", "linear_attention" or
-    "append", "merge"), `scale`, `deterministic` and `schedule` say what is computed, and
+    `semantics` ("attention", "attention_backward", "linear_attention",
+    "append" or "merge"), `scale`, `deterministic` and `schedule` say what is computed, and
     how. The body has the operands, workspaces and sizes, and the launches, in
     order: each kernel sees the writes of those before it. If there is an
     `attn_launch.repeat`, all launches are in it.
