@@ -8,7 +8,6 @@
 
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 #include "attn/Schedule/CostModel.h"
@@ -58,7 +57,7 @@ static void predictRows(Value tensor, const std::string &name,
 
 static std::vector<runtime::PredictedBytes>
 getPredictedBytes(AttentionOp op, const TargetInfo &target) {
-  Schedule schedule = getSchedule(*op.getSchedule());
+  Schedule schedule = op.getSchedule()->getValues();
   Cost cost = getCost(getProblem(op), schedule, target);
   std::vector<runtime::PredictedBytes> predicted;
   for (const OperandBytes &bytes : cost.operands)
@@ -79,7 +78,7 @@ getPredictedBytes(AttentionOp op, const TargetInfo &target) {
 static std::vector<runtime::PredictedBytes>
 getPredictedBytes(LinearAttentionOp op, const TargetInfo &target) {
   Result<LinearCost> cost =
-      getLinearCost(getProblem(op), getSchedule(*op.getSchedule()), target);
+      getLinearCost(getProblem(op), op.getSchedule()->getValues(), target);
   if (!cost)
     return {}; // Is refused where kernels are made.
   const LinearBytes &bytes = cost->bytes;
@@ -115,7 +114,7 @@ TrafficOfPrograms attn::predictTraffic(ModuleOp module,
     // Lengths are data.
     if (op.getSchedule() && isStatic(op) && !op.hasLengths() && isAlone(op) &&
         readsDistinctTensors(op) && isBand(op) &&
-        getSchedule(*op.getSchedule()).kind != ScheduleKind::SmallCache)
+        op.getSchedule()->getValues().kind != ScheduleKind::SmallCache)
       traffic[op->getParentOfType<func::FuncOp>().getName().str()] =
           getPredictedBytes(op, target);
   });

@@ -7,7 +7,6 @@
 #include "attn/Pipelines/TransformOps.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
 #include "attn/Dialect/Attn/Transforms/VerifyNormalForm.h"
 #include "attn/Pipelines/Pipelines.h"
@@ -156,7 +155,7 @@ DiagnosedSilenceableFailure transform::AttnSetScheduleOp::applyToOne(
   }
   rewriter.modifyOpInPlace(attention, [&] {
     attention.setScheduleAttr(
-        attn::getScheduleAttr(getContext(), selection->chosen().schedule));
+        ScheduleAttr::get(getContext(), selection->chosen().schedule));
   });
   return DiagnosedSilenceableFailure::success();
 }

@@ -379,15 +379,10 @@ static void explainFallback(BackwardSelection &small,
 
 std::string attn::printUnusedFields(const ScheduleOverrides &given,
                                     const AttentionProblem &problem) {
-  constexpr std::string_view kUsed[] = {
-      "kind",           "mma",        "tile_m", "tile_n",
-      "tile_d",         "tile_dv",    "stages", "warps",
-      "producer_warps", "chunk_rows", "fused",  "invariance"};
   bool isByte = getSizeBytes(problem.elementType) == 1;
   std::vector<std::string> unused;
   for (const std::string &name : given.getNames())
-    if (std::find(std::begin(kUsed), std::end(kUsed), name) ==
-            std::end(kUsed) &&
+    if (!isFieldOf(AttentionPass::Backward, name) &&
         !(isByte && name == "promote"))
       unused.push_back(name);
   return join(unused, ", ");

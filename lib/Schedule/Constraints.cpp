@@ -237,39 +237,18 @@ void Checker::checkHeadDims() {
 }
 
 void Checker::checkKind() {
-  bool isSmall = schedule.kind == ScheduleKind::SmallCache;
-  checkSplits();
-  if (isSmall) {
+  for (MeaninglessField &field : findMeaninglessFields(schedule))
+    reject(field.isOfKind ? "kind" : "mma", std::move(field.message));
+  if (schedule.kind == ScheduleKind::SplitKV)
+    checkSplits();
+  if (schedule.kind == ScheduleKind::SmallCache) {
     requireMultiple("chunk_rows", schedule.chunkRows, schedule.tileM);
     if (target.kind == TargetKind::Cpu)
       requireValue("chunk_rows", schedule.chunkRows, schedule.tileM,
                    "(a CPU thread keeps the scores of one row tile)");
-    requireValue("query_in_registers", schedule.queryInRegisters, 0,
-                 "with kind=small_cache");
-  } else {
-    requireValue("chunk_rows", schedule.chunkRows, 0,
-                 "without kind=small_cache");
   }
-  if (isSmall || target.kind == TargetKind::Cpu)
-    requireValue("rescale_threshold", schedule.rescaleThreshold, 0,
-                 "(only large-cache schedules of GPUs rescale by choice)");
   if (schedule.isPlanned())
     checkPlan();
-  else if (isSmall || !family.hasRoles())
-    requireValue("persistent_ctas", schedule.persistentCtas, 0,
-                 "(only large-cache schedules with mma=wgmma are persistent)");
-  else if (schedule.kind == ScheduleKind::SplitKV)
-    requireValue("persistent_ctas", schedule.persistentCtas, 0,
-                 "with kind=split_kv");
-  if (!family.hasRoles()) {
-    const char *why = "(only schedules with mma=wgmma have it)";
-    requireValue("output_tile", schedule.outputTile, 0, why);
-    requireValue("exp2_on_fma", schedule.exp2OnFma, 0, why);
-    if (schedule.turns != Turns::None)
-      reject("kind", "expected turns=none (only warpgroups of mma=wgmma take "
-                     "turns), got turns=" +
-                         std::string(getName(schedule.turns)));
-  }
   if (schedule.queryPrologue == QueryPrologue::Fused)
     checkQueryPrologue();
   if (!problem.hasSoftmax())
@@ -287,10 +266,7 @@ void Checker::checkKind() {
 
 /// Keys are divided by number or by length.
 void Checker::checkSplits() {
-  if (schedule.kind != ScheduleKind::SplitKV) {
-    requireValue("splits", schedule.splits, 1, "without kind=split_kv");
-    requireValue("split_keys", schedule.splitKeys, 0, "without kind=split_kv");
-  } else if (schedule.splitKeys > 0) {
+  if (schedule.splitKeys > 0) {
     requireValue("splits", schedule.splits, 1, "with split_keys");
     requireMultiple("split_keys", schedule.splitKeys, schedule.tileN);
   } else if (schedule.splits < 2) {
@@ -323,19 +299,12 @@ void Checker::checkRange() {
                             std::to_string(schedule.rescaleThreshold));
 }
 
-/// Only sums of 8-bit products may be short of bits, and only those in
-/// registers are added up apart.
+/// Only sums of 8-bit products may be short of bits.
 void Checker::checkPromotion() {
-  if (!schedule.promote)
-    return;
-  if (getSizeBytes(problem.getWeightType()) != 1)
+  if (schedule.promote && getSizeBytes(problem.getWeightType()) != 1)
     reject("promote", "expected promote=0 with products of " +
                           std::string(getName(problem.getWeightType())) +
                           ", whose sums drop no bits, got 1");
-  else if (target.kind == TargetKind::Cpu ||
-           schedule.kind == ScheduleKind::SmallCache)
-    reject("promote", "expected promote=0 (only large-cache schedules of GPUs "
-                      "promote), got 1");
 }
 
 /// A query is changed in its tile, of whole rows, by those who multiply it.
@@ -344,12 +313,6 @@ void Checker::checkQueryPrologue() {
   if (!problem.changesQuery())
     obstacle = "a query that is not turned or normalised, or whose rows keys "
                "or values are, too";
-  else if (target.kind == TargetKind::Cpu)
-    obstacle = "a CPU, where a pass over all heads turns the query";
-  else if (schedule.kind == ScheduleKind::SmallCache)
-    obstacle =
-        "kind=small_cache, whose CTAs load slices of a row for each tile "
-        "of scores";
   else if (getSizeBytes(problem.elementType) == 1)
     obstacle = "8-bit queries";
   if (!obstacle.empty())
@@ -391,9 +354,6 @@ void Checker::checkClusters() {
   int64_t ctas = schedule.clusterM * schedule.clusterD;
   if (ctas == 1)
     return;
-  if (!family.hasRoles() || schedule.kind == ScheduleKind::SmallCache)
-    reject("cluster", "clusters need a large_cache or split_kv schedule with "
-                      "mma=wgmma");
   if (schedule.clusterM > 1)
     checkSharedStream();
   if (schedule.clusterM > 1 && problem.keyPage + problem.valuePage > 0)

@@ -26,13 +26,17 @@ static Json getScheduleJson(const Schedule &schedule) {
   Json json;
   for (const ScheduleField &field : getScheduleFields()) {
     std::string value = getScheduleField(schedule, field.name);
-    int64_t integer = 0;
-    if (field.name == "query_in_registers" || field.name == "pack_gqa")
-      json[field.name] = value == "1";
-    else if (parseInteger(value, integer))
-      json[field.name] = integer;
-    else
-      json[field.name] = value;
+    switch (field.type) {
+    case ScheduleField::Type::Integer:
+      json[std::string(field.name)] = std::stoll(value);
+      break;
+    case ScheduleField::Type::Flag:
+      json[std::string(field.name)] = value == "1";
+      break;
+    case ScheduleField::Type::Name:
+      json[std::string(field.name)] = value;
+      break;
+    }
   }
   return json;
 }

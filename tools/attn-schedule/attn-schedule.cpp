@@ -71,7 +71,8 @@ static cl::list<std::string> targetFields(
 static cl::opt<std::string>
     scheduleText("schedule", cl::cat(choiceOptions), cl::value_desc("fields"),
                  cl::desc("Fields of the schedule that are given, e.g. "
-                          "'kind=large_cache tile_m=128 stages=2'"));
+                          "'kind=large_cache tile_m=128 stages=2' (see "
+                          "--list-fields)"));
 
 static cl::opt<bool> deterministic(
     "deterministic", cl::cat(choiceOptions),
@@ -125,6 +126,10 @@ static cl::opt<std::string> sweepText(
              "smem-bytes=16384:262144"));
 static cl::opt<bool> listTargets("list-targets", cl::cat(outputOptions),
                                  cl::desc("List targets and their fields"));
+static cl::opt<bool>
+    listFields("list-fields", cl::cat(outputOptions),
+               cl::desc("List the fields of a schedule, and of which kinds and "
+                        "matrix instructions they are"));
 
 //===----------------------------------------------------------------------===//
 // Steps
@@ -153,6 +158,17 @@ static void printTargets() {
   for (const TargetField &field : getTargetFields())
     fields.addRow({field.name, field.description});
   llvm::outs() << fields.print();
+}
+
+static void printFields() {
+  Table table(
+      {"field", "values", "default", "of", "meaning"},
+      {Table::Left, Table::Left, Table::Left, Table::Left, Table::Left});
+  for (const ScheduleField &field : getScheduleFields())
+    table.addRow({std::string(field.name), field.values, field.defaultValue,
+                  field.owners.empty() ? "all" : field.owners,
+                  std::string(field.description)});
+  llvm::outs() << table.print();
 }
 
 static Result<TargetInfo> readTarget() {
@@ -355,6 +371,10 @@ static int runTool(int argc, char **argv) {
       "mask=causal' --ranks=8\n");
   if (listTargets) {
     printTargets();
+    return 0;
+  }
+  if (listFields) {
+    printFields();
     return 0;
   }
   if (problemText.empty())

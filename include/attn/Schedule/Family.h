@@ -17,6 +17,7 @@
 
 #include "attn/Schedule/Constraints.h"
 #include "attn/Schedule/ResourceModel.h"
+#include "attn/Schedule/Schedule.h"
 
 #include <cstdint>
 #include <optional>
@@ -58,6 +59,9 @@ public:
     /// The family is a better one than those of a lower rank, on a chip that
     /// has both.
     int rank;
+    /// Of the fields that not every family has (ScheduleFields.cpp), those that
+    /// mean something for it.
+    ScheduleFieldSet fields;
   };
 
   explicit Family(const Facts &facts) : facts(facts) {}

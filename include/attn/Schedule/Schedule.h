@@ -12,14 +12,15 @@
 #ifndef ATTN_SCHEDULE_SCHEDULE_H
 #define ATTN_SCHEDULE_SCHEDULE_H
 
+#include "attn/Schedule/AttentionProblem.h"
 #include "attn/Support/Result.h"
 #include "attn/TargetInfo/TargetInfo.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace attn {
@@ -171,8 +172,8 @@ struct Schedule {
   bool operator==(const Schedule &other) const;
   bool operator!=(const Schedule &other) const { return !(*this == other); }
 
-  /// "kind=large_cache mma=mma_sync tile_m=64 ..."; fields that do not apply to
-  /// the kind, or are at their default, are left out.
+  /// "kind=large_cache mma=mma_sync tile_m=64 ..."; fields that mean nothing
+  /// for the kind and the family, or are at their default, are left out.
   std::string print() const;
 
   /// Parses what print writes, in any order. Fields that are not named keep
@@ -180,14 +181,30 @@ struct Schedule {
   static Result<Schedule> parse(std::string_view text);
 };
 
-/// A field of Schedule as text.
+/// A set of fields, by their numbers in getScheduleFields.
+using ScheduleFieldSet = uint32_t;
+
+/// A field of Schedule as text. The fields are described in one place,
+/// ScheduleFields.cpp: command line, reports, manifest and #attn.schedule read
+/// it.
 struct ScheduleField {
-  std::string name;        ///< "tile_m"
-  std::string description; ///< for --help
+  enum class Type { Integer, Flag, Name };
+  std::string_view name;        ///< "tile_m"
+  std::string_view description; ///< for --help
+  Type type;
+  std::string values;       ///< "1-8", "none|products|softmax"
+  std::string defaultValue; ///< "2"
+  /// Kinds and families that have it: "large_cache, split_kv; wgmma"; empty if
+  /// all have.
+  std::string owners;
 };
 
 /// The fields print and parse know, in the order they are printed.
-std::vector<ScheduleField> getScheduleFields();
+const std::vector<ScheduleField> &getScheduleFields();
+
+/// The set of the fields of these names, which must be known.
+ScheduleFieldSet
+getScheduleFieldSet(std::initializer_list<std::string_view> names);
 
 /// The value of a field as text; the name must be known.
 std::string getScheduleField(const Schedule &schedule, std::string_view name);
@@ -196,18 +213,42 @@ std::string getScheduleField(const Schedule &schedule, std::string_view name);
 Status setScheduleField(Schedule &schedule, std::string_view name,
                         std::string_view value);
 
-/// Fields a user has set; the selector chooses the others.
+/// True if kernels of that pass look at the field.
+bool isFieldOf(AttentionPass pass, std::string_view name);
+
+/// What is said by fields that mean nothing for the schedule's kind, or for its
+/// family: "expected turns=none with mma=mma_sync (it is of
+/// wgmma), got products".
+struct MeaninglessField {
+  bool isOfKind; ///< as the kind has no such field, else the family
+  std::string message;
+};
+std::vector<MeaninglessField> findMeaninglessFields(const Schedule &schedule);
+
+/// Fields that are chosen: by a user, while the selector chooses the others, or
+/// those of a whole schedule. What #attn.schedule holds.
 class ScheduleOverrides {
 public:
   /// Parses "tile_m=64 stages=3".
   static Result<ScheduleOverrides> parse(std::string_view text);
 
+  /// The fields that mean something for the schedule's kind and family in a
+  /// pass.
+  static ScheduleOverrides of(const Schedule &schedule,
+                              AttentionPass pass = AttentionPass::Forward);
+
   /// Adds or replaces one field. Fails as setScheduleField does.
   Status set(std::string_view name, std::string_view value);
 
-  bool empty() const { return fields.empty(); }
+  /// Adds those of `others` that are not chosen here.
+  void addMissing(const ScheduleOverrides &others);
+
+  bool empty() const { return chosen == 0; }
   bool has(std::string_view name) const;
   std::vector<std::string> getNames() const;
+
+  /// The fields, and defaults for what is not chosen.
+  const Schedule &getValues() const { return values; }
 
   /// Writes the fields into the schedule.
   void apply(Schedule &schedule) const;
@@ -218,8 +259,13 @@ public:
   /// "tile_m=64 stages=3"
   std::string print() const;
 
+  bool operator==(const ScheduleOverrides &other) const {
+    return chosen == other.chosen && values == other.values;
+  }
+
 private:
-  std::vector<std::pair<std::string, std::string>> fields;
+  Schedule values;
+  ScheduleFieldSet chosen = 0;
 };
 
 } // namespace attn

@@ -11,7 +11,6 @@
 
 #include "attn/Conversion/Passes.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Utils/ScoreGradients.h"
 
@@ -65,7 +64,7 @@ static void addKernel(LaunchProgram &program, const TiledAttention &attention,
   std::optional<TileOrder> order;
   if (!attention.onlyBelow)
     order = getTileOrder(attention);
-  if (int64_t most = getSchedule(attention.schedule).persistentCtas)
+  if (int64_t most = attention.schedule.getValues().persistentCtas)
     program.addKernel(name, (rowTiles * heads * batches * splits).min(most));
   else if (order && order->isOfBatches)
     program.addKernel(name, rowTiles * batches, heads, splits);

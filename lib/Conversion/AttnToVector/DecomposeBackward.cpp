@@ -430,7 +430,7 @@ private:
   static bool isLargeCache(Operation *op) {
     auto step = dyn_cast<BackwardStepOp>(op);
     if (!step || !step.getSchedule() ||
-        step.getSchedule()->getKind() != "small_cache")
+        step.getSchedule()->getValues().kind != ScheduleKind::SmallCache)
       return true;
     step.emitOpError() << "expected kind = \"large_cache\" for a backward on a "
                           "CPU, got "

@@ -173,7 +173,7 @@ void KeyTileEmitter::emitScores() {
                               ValueRange{row, add(column, keys.begin)});
     });
   });
-  forSlices(b, dims.headDim, schedule.getTileD(),
+  forSlices(b, dims.headDim, schedule.getValues().tileD,
             [&](Value first, int64_t count) { emitSlice(first, count); });
   forRows(1, [&](Value row) {
     Values before = rowTile.load(b, b.getLoc(), row);
@@ -342,7 +342,7 @@ Value RowTileEmitter::emitOutput() {
   auto type = cast<RankedTensorType>(normalize.getOutput().getType());
   Value result =
       tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
-  int64_t total = dims.valueDim, slice = schedule.getTileDv();
+  int64_t total = dims.valueDim, slice = schedule.getValues().tileDv;
   int64_t whole = total / slice * slice;
   if (whole > 0) {
     auto loop = createFor(b, whole, slice, result);
@@ -393,7 +393,7 @@ static bool isSmallCache(const KeyLoops &keys) {
     return false;
   OnlineAttentionOp step = getStep(keys.loops.front());
   return step && step.getSchedule() &&
-         step.getSchedule()->getKind() == "small_cache";
+         step.getSchedule()->getValues().kind == ScheduleKind::SmallCache;
 }
 
 int64_t attn::decomposeTwoPhase(SmallVectorImpl<Operation *> &ops,

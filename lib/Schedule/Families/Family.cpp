@@ -105,8 +105,6 @@ void detail::checkRoles(const Family &family, const AttentionProblem &problem,
   requireValue(violations, "producer_warps", schedule.producerWarps,
                facts.producerWarps,
                ("with " + mma + " (one producer warpgroup)").c_str());
-  requireValue(violations, "query_in_registers", schedule.queryInRegisters, 0,
-               ("with " + mma).c_str());
   requireRange(violations, "tile_n", schedule.tileN, 16, facts.maxColumns);
   if (schedule.stages < 2)
     violations.push_back({"stages", "expected stages of at least 2 with " +

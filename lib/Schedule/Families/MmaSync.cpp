@@ -13,9 +13,12 @@ namespace {
 class MmaSync final : public Family {
 public:
   MmaSync()
-      : Family({MmaFamily::MmaSync, /*unitWarps=*/1, /*unitRows=*/16,
-                /*unitShare=*/0.25, /*maxUnits=*/0, /*maxColumns=*/0,
-                /*producerWarps=*/0, /*tensorColumns=*/0, /*rank=*/1}) {}
+      : Family(
+            {MmaFamily::MmaSync, /*unitWarps=*/1, /*unitRows=*/16,
+             /*unitShare=*/0.25, /*maxUnits=*/0, /*maxColumns=*/0,
+             /*producerWarps=*/0, /*tensorColumns=*/0, /*rank=*/1,
+             getScheduleFieldSet({"query_in_registers", "query_prologue",
+                                  "rescale_threshold", "promote", "fused"})}) {}
 
   std::string findObstacle(const AttentionProblem &problem,
                            const TargetInfo &target) const override {
@@ -50,8 +53,6 @@ public:
 void MmaSync::checkMapping(const AttentionProblem &problem,
                            const Schedule &schedule,
                            std::vector<Violation> &violations) const {
-  requireValue(violations, "producer_warps", schedule.producerWarps, 0,
-               "with mma=mma_sync");
   // P V sums over keys.
   if (int64_t depth = getDepth(problem.getWeightType()); depth > 16)
     requireMultiple(violations, "tile_n", schedule.tileN, depth);

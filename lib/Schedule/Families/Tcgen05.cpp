@@ -17,9 +17,13 @@ namespace {
 class Tcgen05 final : public Family {
 public:
   Tcgen05()
-      : Family({MmaFamily::Tcgen05, /*unitWarps=*/4, /*unitRows=*/128,
-                /*unitShare=*/1, /*maxUnits=*/2, /*maxColumns=*/256,
-                /*producerWarps=*/4, /*tensorColumns=*/512, /*rank=*/3}) {}
+      : Family(
+            {MmaFamily::Tcgen05, /*unitWarps=*/4, /*unitRows=*/128,
+             /*unitShare=*/1, /*maxUnits=*/2, /*maxColumns=*/256,
+             /*producerWarps=*/4, /*tensorColumns=*/512, /*rank=*/3,
+             getScheduleFieldSet({"producer_warps", "query_prologue",
+                                  "rescale_threshold", "persistent_ctas",
+                                  "output_tile", "exp2_on_fma", "promote"})}) {}
 
   std::string findObstacle(const AttentionProblem &problem,
                            const TargetInfo &target) const override;
@@ -65,12 +69,6 @@ void Tcgen05::checkMapping(const AttentionProblem &problem,
                            const Schedule &schedule,
                            std::vector<Violation> &violations) const {
   checkRoles(*this, problem, schedule, violations);
-  requireValue(violations, "cluster_m", schedule.clusterM, 1,
-               "with mma=tcgen05");
-  if (schedule.turns != Turns::None)
-    violations.push_back({"kind", "expected turns=none with mma=tcgen05, got "
-                                  "turns=" +
-                                      std::string(getName(schedule.turns))});
   requireRange(violations, "tile_dv", schedule.tileDv, 16, facts.maxColumns);
   int64_t units = schedule.warps / facts.unitWarps;
   if (schedule.tileM != units * facts.unitRows)

@@ -16,7 +16,8 @@ public:
   Vector()
       : Family({MmaFamily::None, /*unitWarps=*/1, /*unitRows=*/1,
                 /*unitShare=*/1, /*maxUnits=*/1, /*maxColumns=*/0,
-                /*producerWarps=*/0, /*tensorColumns=*/0, /*rank=*/0}) {}
+                /*producerWarps=*/0, /*tensorColumns=*/0, /*rank=*/0,
+                /*fields=*/0}) {}
 
   std::string findObstacle(const AttentionProblem & /*problem*/,
                            const TargetInfo &target) const override {

@@ -7,7 +7,6 @@
 #include "attn/Target/Manifest/TranslateToManifest.h"
 
 #include "SizePrinter.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Launch/IR/Launch.h"
 #include "attn/Support/Format.h"
 
@@ -286,12 +285,13 @@ void ManifestBuilder::addAll(Block &block) {
 std::string ManifestBuilder::getSchedule() {
   json::Object fields;
   if (std::optional<ScheduleAttr> attribute = program.getSchedule()) {
-    Schedule schedule = attn::getSchedule(*attribute);
+    Schedule schedule = attribute->getValues();
     for (const ScheduleField &known : getScheduleFields()) {
       std::string value = getScheduleField(schedule, known.name);
       int64_t integer = 0;
-      fields[known.name] = parseInteger(value, integer) ? json::Value(integer)
-                                                        : json::Value(value);
+      fields[StringRef(known.name)] = parseInteger(value, integer)
+                                          ? json::Value(integer)
+                                          : json::Value(value);
     }
   }
   return llvm::formatv("{0}", json::Value(std::move(fields)));
@@ -316,8 +316,9 @@ std::string ManifestBuilder::getSemantics() {
       {"results", std::move(results)},
   };
   std::optional<ScheduleAttr> schedule = program.getSchedule();
-  if (schedule && !schedule->getInvariance().empty())
-    fields["invariance"] = schedule->getInvariance();
+  if (schedule && schedule->getValues().invariance != Invariance::None)
+    fields["invariance"] =
+        std::string(getName(schedule->getValues().invariance));
   return llvm::formatv("{0}", json::Value(std::move(fields)));
 }
 

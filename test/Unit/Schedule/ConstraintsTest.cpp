@@ -64,8 +64,8 @@ TEST_F(Constraints, sumsOf8BitsArePromoted) {
   target = *lookupTarget("cpu");
   set("promote=1 mma=none warps=1 stages=1");
   EXPECT_EQ(getMessages(),
-            "promote: expected promote=0 (only large-cache schedules of GPUs "
-            "promote), got 1\n");
+            "mma: expected promote=0 with mma=none (it is of mma_sync, wgmma, "
+            "tcgen05), got 1\n");
 }
 
 /// P V sums over keys, 32 at a time; small problems too.
@@ -110,13 +110,15 @@ TEST_F(Constraints, tensorMemory) {
                            "mma=tcgen05, got 1\n");
   set("stages=2 turns=products");
   EXPECT_EQ(getMessages(),
-            "kind: expected turns=none with mma=tcgen05, got turns=products\n");
+            "mma: expected turns=none with mma=tcgen05 (it is of wgmma), got "
+            "products\n");
   set("turns=none producer_warps=1");
   EXPECT_EQ(getMessages(), "kind: expected producer_warps=4 with mma=tcgen05 "
                            "(one producer warpgroup), got 1\n");
   set("producer_warps=4 cluster_m=2");
   EXPECT_EQ(getMessages(),
-            "kind: expected cluster_m=1 with mma=tcgen05, got 2\n");
+            "mma: expected cluster_m=1 with mma=tcgen05 (it is of wgmma), got "
+            "2\n");
   set("cluster_m=1");
   problem.elementType = ElementType::F8E4M3FN;
   set("rescale_threshold=1 tile_m=256 warps=8 tile_n=64");
@@ -227,12 +229,14 @@ TEST_F(Constraints, smallCacheFields) {
             "multiple: expected chunk_rows a positive multiple of 64, got 0\n");
   set("tile_d=32 chunk_rows=128 query_in_registers=1");
   EXPECT_EQ(getMessages(), "kind: expected query_in_registers=0 with "
-                           "kind=small_cache, got 1\n");
+                           "kind=small_cache (it is of large_cache, split_kv), "
+                           "got 1\n");
   set("query_in_registers=0");
   EXPECT_EQ(getMessages(), "");
   set("kind=large_cache tile_d=128");
   EXPECT_EQ(getMessages(),
-            "kind: expected chunk_rows=0 without kind=small_cache, got 128\n");
+            "kind: expected chunk_rows=0 with kind=large_cache (it is of "
+            "small_cache), got 128\n");
 }
 
 TEST_F(Constraints, weightsWithoutSoftmax) {
@@ -260,9 +264,8 @@ TEST_F(Constraints, queryPrologue) {
   EXPECT_EQ(getMessages(), "");
   set("kind=small_cache chunk_rows=64 tile_d=32");
   EXPECT_EQ(getMessages(),
-            "query-prologue: expected query_prologue=kernel with "
-            "kind=small_cache, whose CTAs load slices of a row for each tile "
-            "of scores, got fused\n");
+            "kind: expected query_prologue=kernel with kind=small_cache (it is "
+            "of large_cache, split_kv), got fused\n");
 }
 
 TEST_F(Constraints, smallCacheWithoutSoftmax) {
@@ -317,7 +320,8 @@ TEST_F(Constraints, warpsOwnWholeFragments) {
             "warps: expected tile_m a multiple of 16 * warps = 96, got 64\n");
   set("warps=4 producer_warps=4");
   EXPECT_EQ(getMessages(),
-            "kind: expected producer_warps=0 with mma=mma_sync, got 4\n");
+            "mma: expected producer_warps=0 with mma=mma_sync (it is of wgmma, "
+            "tcgen05), got 4\n");
 }
 
 TEST_F(Constraints, rowsOfATileHave32Bytes) {
@@ -368,8 +372,8 @@ TEST_F(Constraints, warpgroupsOf64Rows) {
 TEST_F(Constraints, clustersNeedHopper) {
   set("cluster_m=2");
   EXPECT_EQ(getMessages(),
-            "cluster: clusters need a large_cache or split_kv schedule with "
-            "mma=wgmma\n"
+            "mma: expected cluster_m=1 with mma=mma_sync (it is of wgmma), got "
+            "2\n"
             "cluster: needs a cluster of 2 CTAs, target sm_80 has 1\n");
 }
 
@@ -403,12 +407,12 @@ TEST_F(Constraints, wgmmaHasUpToThreeWarpgroups) {
 TEST_F(Constraints, wgmmaAloneHasRoles) {
   set("output_tile=1 turns=softmax exp2_on_fma=2");
   EXPECT_EQ(getMessages(),
-            "kind: expected output_tile=0 (only schedules with mma=wgmma have "
-            "it), got 1\n"
-            "kind: expected exp2_on_fma=0 (only schedules with mma=wgmma have "
-            "it), got 2\n"
-            "kind: expected turns=none (only warpgroups of mma=wgmma take "
-            "turns), got turns=softmax\n");
+            "mma: expected output_tile=0 with mma=mma_sync (it is of wgmma, "
+            "tcgen05), got 1\n"
+            "mma: expected turns=none with mma=mma_sync (it is of wgmma), got "
+            "softmax\n"
+            "mma: expected exp2_on_fma=0 with mma=mma_sync (it is of wgmma, "
+            "tcgen05), got 2\n");
 }
 
 TEST_F(Constraints, missingFeaturesAreNamed) {

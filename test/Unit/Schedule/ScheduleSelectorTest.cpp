@@ -362,8 +362,8 @@ TEST(ScheduleSelector, illegalOverridesNameLimitAndNearest) {
                                        "tile_n=512 stages=2 kind=large_cache");
   ASSERT_FALSE(selection);
   EXPECT_EQ(
-      selection.error().find("no schedule is legal with tile_n=512 stages=2 "
-                             "kind=large_cache on target sm_86: needs "),
+      selection.error().find("no schedule is legal with kind=large_cache "
+                             "tile_n=512 stages=2 on target sm_86: needs "),
       0u)
       << selection.error();
   EXPECT_NE(selection.error().find(

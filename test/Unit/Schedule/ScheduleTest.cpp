@@ -36,29 +36,42 @@ TEST(Schedule, equalityComparesEveryField) {
   for (const ScheduleField &field : getScheduleFields()) {
     Schedule schedule;
     std::string value = "7";
-    if (field.name == "kind")
-      value = "split_kv";
-    else if (field.name == "mma")
-      value = "wgmma";
-    else if (field.name == "spill")
-      value = "scores";
-    else if (field.name == "turns")
-      value = "softmax";
-    else if (field.name == "query_prologue")
-      value = "fused";
-    else if (field.name == "balance")
-      value = "plan";
-    else if (field.name == "invariance")
-      value = "batch";
-    else if (field.name == "query_in_registers" || field.name == "pack_gqa" ||
-             field.name == "output_tile" || field.name == "promote" ||
-             field.name == "fused")
+    if (field.type == ScheduleField::Type::Flag)
       value = "1";
+    else if (field.type == ScheduleField::Type::Name)
+      value = field.values.substr(0, field.values.find('|'));
+    if (value == field.defaultValue)
+      value = field.values.substr(field.values.rfind('|') + 1);
     ASSERT_TRUE(setScheduleField(schedule, field.name, value)) << field.name;
     EXPECT_EQ(getScheduleField(schedule, field.name), value);
     EXPECT_NE(schedule, Schedule()) << field.name;
     EXPECT_FALSE(field.description.empty());
   }
+}
+
+/// Warps of mma.sync take no turns, and only splits have lengths.
+TEST(Schedule, namesFieldsThatMeanNothing) {
+  Schedule schedule;
+  EXPECT_TRUE(findMeaninglessFields(schedule).empty());
+  schedule.turns = Turns::Products;
+  schedule.splitKeys = 64;
+  std::vector<MeaninglessField> found = findMeaninglessFields(schedule);
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_FALSE(found[0].isOfKind);
+  EXPECT_EQ(found[0].message, "expected turns=none with mma=mma_sync (it is of "
+                              "wgmma), got products");
+  EXPECT_TRUE(found[1].isOfKind);
+  EXPECT_EQ(found[1].message, "expected split_keys=0 with kind=large_cache (it "
+                              "is of split_kv), got 64");
+}
+
+/// Those of a CTA for each range, and of a plan in every family.
+TEST(Schedule, plansHavePersistentCtas) {
+  Schedule schedule =
+      *Schedule::parse("kind=split_kv split_keys=64 persistent_ctas=8");
+  EXPECT_EQ(findMeaninglessFields(schedule).size(), 1u);
+  schedule.balance = Balance::Share;
+  EXPECT_TRUE(findMeaninglessFields(schedule).empty());
 }
 
 TEST(Schedule, reportsBadText) {
@@ -77,6 +90,31 @@ TEST(Schedule, reportsBadText) {
             "persistent_ctas, output_tile, turns, exp2_on_fma, promote, "
             "pack_gqa, splits, split_keys, balance, cluster_m, cluster_d, "
             "fused, chunk_rows, spill, invariance (did you mean 'tile_m'?)");
+}
+
+/// What means something for the kind, the family and the pass.
+TEST(ScheduleOverrides, ofASchedule) {
+  Schedule schedule = *Schedule::parse("kind=small_cache mma=none tile_m=64 "
+                                       "chunk_rows=64 stages=1 warps=1");
+  EXPECT_EQ(ScheduleOverrides::of(schedule).print(),
+            "kind=small_cache mma=none tile_m=64 tile_n=64 tile_d=64 "
+            "tile_dv=64 stages=1 warps=1 pack_gqa=0 chunk_rows=64 "
+            "spill=probabilities");
+  schedule = *Schedule::parse("mma=wgmma producer_warps=4");
+  EXPECT_EQ(
+      ScheduleOverrides::of(schedule, AttentionPass::Backward).print(),
+      "kind=large_cache mma=wgmma tile_m=64 tile_n=64 tile_d=64 tile_dv=64 "
+      "stages=2 warps=4 producer_warps=4 fused=0");
+  EXPECT_TRUE(isFieldOf(AttentionPass::Backward, "fused"));
+  EXPECT_FALSE(isFieldOf(AttentionPass::Forward, "fused"));
+  EXPECT_FALSE(isFieldOf(AttentionPass::Backward, "turns"));
+}
+
+TEST(ScheduleOverrides, addsWhatIsMissing) {
+  ScheduleOverrides own = *ScheduleOverrides::parse("stages=3");
+  own.addMissing(*ScheduleOverrides::parse("stages=4 tile_m=128"));
+  EXPECT_EQ(own.print(), "tile_m=128 stages=3");
+  EXPECT_EQ(own.getValues().warps, Schedule().warps);
 }
 
 TEST(ScheduleOverrides, applyAndMatch) {

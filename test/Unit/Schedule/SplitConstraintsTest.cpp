@@ -18,8 +18,10 @@ struct SplitConstraints : ConstraintsFixture {};
 
 TEST_F(SplitConstraints, splitsFollowTheKind) {
   set("splits=2");
-  EXPECT_EQ(getMessages(),
-            "kind: expected splits=1 without kind=split_kv, got 2\n");
+  EXPECT_EQ(
+      getMessages(),
+      "kind: expected splits=1 with kind=large_cache (it is of split_kv), "
+      "got 2\n");
   set("kind=split_kv splits=1");
   EXPECT_EQ(getMessages(), "kind: expected splits of at least 2, or "
                            "split_keys, with kind=split_kv, got 1\n");
@@ -37,7 +39,8 @@ TEST_F(SplitConstraints, splitsFollowTheKind) {
                            "fixed length of keys that are listed by blocks\n");
   set("kind=large_cache");
   EXPECT_EQ(getMessages(),
-            "kind: expected split_keys=0 without kind=split_kv, got 128\n"
+            "kind: expected split_keys=0 with kind=large_cache (it is of "
+            "split_kv), got 128\n"
             "feature: the code generator has no splits of a fixed length of "
             "keys that are listed by blocks\n");
 }
@@ -86,10 +89,13 @@ TEST_F(SplitConstraints, searchForBatchesHasLengths) {
 }
 
 TEST_F(SplitConstraints, plansShareOutFixedLengths) {
-  set("balance=plan persistent_ctas=4");
-  EXPECT_EQ(getMessages(),
-            "plan: expected split_keys with balance=plan, got 0\n");
-  set("kind=split_kv split_keys=128");
+  set("balance=plan");
+  EXPECT_EQ(getMessages(), "kind: expected balance=grid with kind=large_cache "
+                           "(it is of split_kv), got plan\n"
+                           "plan: expected split_keys with balance=plan, got "
+                           "0\nrange: expected persistent_ctas from 1 to "
+                           "65535, got 0\n");
+  set("kind=split_kv persistent_ctas=4 split_keys=128");
   EXPECT_EQ(getMessages(), "");
   set("persistent_ctas=0");
   EXPECT_EQ(getMessages(),

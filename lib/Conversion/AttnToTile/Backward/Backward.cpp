@@ -22,7 +22,6 @@
 #include "Kernel/KernelScope.h"
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Schedule/Family.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -139,7 +138,7 @@ LogicalResult BackwardKernelBuilder::convertStep(BackwardStepOp step) {
 /// sums + a b; with `promote` the product is summed apart.
 Value BackwardKernelBuilder::addProduct(Value sums, Value a, Value b) {
   Type type = sums.getType();
-  bool promotes = getSchedule(attention.schedule).promote;
+  bool promotes = attention.schedule.getValues().promote;
   Value init = promotes ? createFill(builder, loc, type, 0.0f) : sums;
   Value product =
       tile::MmaOp::create(builder, loc, a, b, nest.transposesTiles(), init);
@@ -290,7 +289,7 @@ Value BackwardKernelBuilder::getTiledPosition() {
 /// tiles, and come first: of all heads, unless kernels have no registers to
 /// spare for a head that is computed.
 void BackwardKernelBuilder::mapGrid() {
-  bool hasRoles = getFamily(getSchedule(attention.schedule).mma).hasRoles();
+  bool hasRoles = getFamily(attention.schedule.getValues().mma).hasRoles();
   TileOfHead of = {getBlockId(gpu::Dimension::x), Value()};
   if (hasRoles && haveLoopsOfTheirPlace(attention.forall, getTiledPosition()))
     of = getTileOfEachHead();

@@ -13,13 +13,12 @@
 #include "Launch/PrologueKernels.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 using namespace mlir;
 using namespace attn;
 
 BackwardChunks::BackwardChunks(BackwardNest &queries) {
-  Schedule schedule = getSchedule(queries.attention.schedule);
+  Schedule schedule = queries.attention.schedule.getValues();
   AttentionDims dims = AttentionDims::get(queries.steps.front());
   tileM = queries.getTileM();
   tileN = queries.getTileN();
@@ -34,7 +33,7 @@ BackwardChunks::BackwardChunks(BackwardNest &queries) {
 
 LogicalResult attn::checkBackwardChunks(BackwardNest &queries) {
   BackwardStepOp step = queries.steps.front();
-  Schedule schedule = getSchedule(queries.attention.schedule);
+  Schedule schedule = queries.attention.schedule.getValues();
   int64_t m = queries.getTileM(), n = queries.getTileN();
   if (schedule.mma != MmaFamily::MmaSync)
     return step.emitOpError()

@@ -8,7 +8,6 @@
 
 #include "Kernel/Fragments.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 using namespace mlir;
 using namespace attn;

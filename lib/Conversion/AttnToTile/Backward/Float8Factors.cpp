@@ -10,7 +10,6 @@
 #include "Kernel/Fragments.h"
 #include "Kernel/KernelChecks.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Schedule/Family.h"
 
 #include "mlir/IR/TypeUtilities.h"
@@ -25,13 +24,13 @@ using namespace attn;
 
 bool BackwardNest::transposesTiles() {
   Type element = getElementTypeOrSelf(steps.front().getQuery().getType());
-  return isFloat8(element) && getFamily(getSchedule(attention.schedule).mma)
+  return isFloat8(element) && getFamily(attention.schedule.getValues().mma)
                                   .transposesValue(getFloat8(element));
 }
 
 tile::FragmentType BackwardNest::getSumType(tile::FragmentType sums) {
   // Of a product in tensor memory each lane reads the columns that it wants.
-  if (getFamily(getSchedule(attention.schedule).mma).facts.tensorColumns > 0)
+  if (getFamily(attention.schedule.getValues().mma).facts.tensorColumns > 0)
     return sums;
   Type element = getElementTypeOrSelf(steps.front().getQuery().getType());
   return tile::FragmentType::get(

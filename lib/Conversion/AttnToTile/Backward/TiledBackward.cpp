@@ -13,7 +13,6 @@
 #include "Kernel/RowChains.h"
 #include "Launch/PrologueKernels.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -217,10 +216,12 @@ int64_t BackwardNest::getColumns() {
 
 int64_t BackwardNest::getTileColumns() {
   bool isSliced = !hasDKey() || !steps.front().getDValue();
-  int64_t columns = needsScoreGradient() ? attention.schedule.getTileD()
-                                         : attention.schedule.getTileDv();
-  return isSliced && columns > 0 ? std::min(columns, getColumns())
-                                 : getColumns();
+  const Schedule &schedule = attention.schedule.getValues();
+  StringRef field = needsScoreGradient() ? "tile_d" : "tile_dv";
+  if (!isSliced || !attention.schedule.getFields().has(field))
+    return getColumns();
+  return std::min(needsScoreGradient() ? schedule.tileD : schedule.tileDv,
+                  getColumns());
 }
 
 SmallVector<Value> TiledBackward::addOwnViews(tile::KernelOp kernel) {
@@ -232,29 +233,31 @@ SmallVector<Value> TiledBackward::addOwnViews(tile::KernelOp kernel) {
 
 bool TiledBackward::sumsAreTransposed() {
   BackwardNest &nest = nests.front();
-  return nest.getColumns() == nest.attention.schedule.getWarps() * kRowsPerWarp;
+  return nest.getColumns() ==
+         nest.attention.schedule.getValues().warps * kRowsPerWarp;
 }
 
 ScheduleAttr TiledBackward::getRowSchedule() {
   BackwardNest &nest = nests.front();
-  Schedule schedule = getSchedule(nest.attention.schedule);
+  Schedule schedule = nest.attention.schedule.getValues();
   schedule.mma = MmaFamily::MmaSync;
   schedule.stages = 1;
   schedule.warps = nest.getTileM() / kRowsPerWarp;
   schedule.producerWarps = 0;
   schedule.fused = false;
-  return getScheduleAttr(nest.attention.schedule.getContext(), schedule);
+  return ScheduleAttr::get(nest.attention.schedule.getContext(), schedule,
+                           AttentionPass::Backward);
 }
 
 /// A warp has 16 rows of what it adds to dQ, as its fragments are in memory.
 static LogicalResult checkSums(TiledBackward &backward) {
   BackwardNest &nest = backward.nests.front();
-  int64_t rows = nest.attention.schedule.getWarps() * kRowsPerWarp;
+  int64_t rows = nest.attention.schedule.getValues().warps * kRowsPerWarp;
   if (backward.sumsAreTransposed() || nest.getTileM() == rows)
     return success();
   return nest.steps.front().emitOpError()
          << "expected tile_m or D to be 16 for each of the "
-         << nest.attention.schedule.getWarps()
+         << nest.attention.schedule.getValues().warps
          << " warps of a fused backward, got " << nest.getTileM() << " and "
          << nest.getColumns();
 }
@@ -269,7 +272,7 @@ static LogicalResult checkTiles(TiledBackward &backward) {
       return nest.steps.front().emitOpError()
              << "expected tile_m and tile_n to be multiples of " << kRowsPerWarp
              << " in a backward on the GPU, got " << m << " and " << n;
-    int64_t warps = nest.attention.schedule.getWarps();
+    int64_t warps = nest.attention.schedule.getValues().warps;
     int64_t rows = nest.keysAreRows() ? n : m;
     // Small-cache kernels have a check, and warps for the keys, of their own.
     if (!nest.attention.isSmallCache() && rows % (warps * kRowsPerWarp) != 0)
@@ -288,7 +291,7 @@ static LogicalResult checkTiles(TiledBackward &backward) {
 /// The schedule of the step where it is complete; else one for mma.sync.
 static ScheduleAttr getNestSchedule(BackwardNest &nest) {
   BackwardStepOp step = nest.steps.front();
-  if (step.getSchedule() && step.getSchedule()->getWarps() > 0)
+  if (step.getSchedule() && step.getSchedule()->getFields().has("warps"))
     return step.getScheduleAttr();
   AttentionDims dims = AttentionDims::get(step);
   Schedule schedule;
@@ -299,7 +302,8 @@ static ScheduleAttr getNestSchedule(BackwardNest &nest) {
   schedule.stages = 1;
   schedule.warps =
       (nest.keysAreRows() ? schedule.tileN : schedule.tileM) / kRowsPerWarp;
-  return getScheduleAttr(step.getContext(), schedule);
+  return ScheduleAttr::get(step.getContext(), schedule,
+                           AttentionPass::Backward);
 }
 
 /// The nests of the steps, in order.

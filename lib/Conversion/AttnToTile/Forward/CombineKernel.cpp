@@ -17,7 +17,6 @@
 #include "Kernel/KernelScope.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Utils/DescaleBuilder.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
@@ -474,7 +473,7 @@ LogicalResult CombineKernelBuilder::build(StringRef name) {
       return failure();
     Value max = getMax(), sum;
     SmallVector<Value> columns = takeParts(max);
-    if (getSchedule(attention.schedule).splitKeys > 0)
+    if (attention.schedule.getValues().splitKeys > 0)
       dropNegativeZeros(columns);
     if (parts.get(RowRole::Sum))
       sum = columns.pop_back_val();

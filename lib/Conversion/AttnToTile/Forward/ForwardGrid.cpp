@@ -12,7 +12,6 @@
 #include "Forward/ForwardKernelBuilder.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Schedule/Family.h"
 
@@ -122,7 +121,7 @@ void ForwardKernelBuilder::exitUnlessNeeded() {
   Value positions = constant(attention.getTilePositions());
   Value bound = arith::ConstantOp::create(
       builder, loc, builder.getF32FloatAttr(*attention.onlyBelow));
-  int64_t tileM = attention.schedule.getTileM();
+  int64_t tileM = attention.schedule.getValues().tileM;
   Value needed;
   for (int64_t first = 0; first < tileM; first += kLanes) {
     Value inTile = create<arith::AddIOp>(lane, constant(first));
@@ -363,7 +362,7 @@ LogicalResult ForwardKernelBuilder::mapPlannedGrid() {
 
 /// Which CTAs take several tiles.
 LogicalResult ForwardKernelBuilder::checkGrid() {
-  Schedule schedule = getSchedule(attention.schedule);
+  Schedule schedule = attention.schedule.getValues();
   bool hasRoles = getFamily(schedule.mma).hasRoles();
   if (attention.worklist && attention.getClusterCtas() > 1)
     return attention.first.emitOpError()
@@ -388,7 +387,6 @@ LogicalResult ForwardKernelBuilder::takeTiles() {
     return failure();
   if (attention.worklist)
     return mapPlannedGrid();
-  return getSchedule(attention.schedule).persistentCtas > 0
-             ? mapPersistentGrid()
-             : mapGrid();
+  return attention.schedule.getValues().persistentCtas > 0 ? mapPersistentGrid()
+                                                           : mapGrid();
 }

@@ -15,7 +15,6 @@
 #include "Forward/OnlineStep.h"
 #include "Forward/QueryRows.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Schedule/Family.h"
 
@@ -41,7 +40,8 @@ FailureOr<QueryTile> ForwardKernelBuilder::getQuery() {
     return query;
   OnlineAttentionOp op = attention.first;
   ScheduleAttr schedule = attention.schedule;
-  int64_t rows = schedule.getTileM(), cols = attention.getPaddedHeadDim();
+  int64_t rows = schedule.getValues().tileM,
+          cols = attention.getPaddedHeadDim();
   FailureOr<Value> tile = loadSlice(op.getQuery(), rows, cols);
   if (failed(tile))
     return failure();
@@ -55,7 +55,7 @@ FailureOr<QueryTile> ForwardKernelBuilder::getQuery() {
       builder.getContext(), {rows, cols},
       cast<tile::SharedType>(query.rows.getType()).getElementType(),
       tile::FragmentLayout::OperandA);
-  if (getSchedule(schedule).queryInRegisters)
+  if (schedule.getValues().queryInRegisters)
     query.rows = tile::LoadOperandOp::create(builder, op.getLoc(), operandType,
                                              query.rows, /*transpose=*/false,
                                              /*byte_order=*/widensKeys(op));
@@ -97,7 +97,7 @@ void ForwardKernelBuilder::setState(ValueRange results, ValueRange fragments) {
 FailureOr<Value> ForwardKernelBuilder::loadKeys(Value slice, int64_t cols,
                                                 Value column,
                                                 Value keysInTile) {
-  int64_t tileN = attention.schedule.getTileN();
+  int64_t tileN = attention.schedule.getValues().tileN;
   FailureOr<Value> tile = loadSlice(slice, tileN, cols, column);
   if (failed(tile) || !readsByRow(attention.first))
     return tile;
@@ -168,7 +168,7 @@ LogicalResult ForwardKernelBuilder::convertLoop(scf::ForOp loop) {
   } else {
     RowReductionInterface reduction = attention.normalize.getNormalization();
     RunningState state = buildInitialState(
-        builder, loc, reduction, attention.schedule.getTileM(),
+        builder, loc, reduction, attention.schedule.getValues().tileM,
         getWarpColumns(), getOutputLayout(attention.first));
     llvm::append_range(init, state.getValues());
     if (failed(getQuery()))
@@ -353,7 +353,7 @@ LogicalResult ForwardKernelBuilder::checkSharing() {
            << "expected " << expected << " with " << attention.getSharing()
            << " warps that share rows, got " << attention.schedule;
   };
-  MmaFamily family = getSchedule(attention.schedule).mma;
+  MmaFamily family = attention.schedule.getValues().mma;
   bool sharesTiles = family == MmaFamily::Wgmma && readsValueInKey(attention) &&
                      !widensTiles(step);
   if (family != MmaFamily::MmaSync && !sharesTiles)
@@ -371,11 +371,12 @@ void ForwardKernelBuilder::takeColumns() {
   if (attention.getSharing() == 1)
     return;
   Location loc = attention.forall.getLoc();
-  int64_t rowWarps = attention.schedule.getWarps() / attention.getSharing();
+  int64_t rowWarps =
+      attention.schedule.getValues().warps / attention.getSharing();
   Value thread = gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x);
   Value slice = create<arith::DivUIOp>(thread, constant(32 * rowWarps));
   // Addresses of wgmma's operands are those of a warp.
-  if (getFamily(getSchedule(attention.schedule).mma).hasRoles())
+  if (getFamily(attention.schedule.getValues().mma).hasRoles())
     slice = tile::UniformOp::create(builder, loc, slice);
   warpColumn = create<arith::MulIOp>(slice, constant(getWarpColumns()));
   if (firstColumn)
@@ -391,7 +392,7 @@ LogicalResult ForwardKernelBuilder::build(StringRef name) {
   if (int64_t sharing = attention.getSharing(); sharing > 1)
     kernel->setSharing(sharing);
   addWorkspaces(*kernel);
-  if (attention.schedule.getQueryPrologue() == "fused" &&
+  if (attention.schedule.getValues().queryPrologue == QueryPrologue::Fused &&
       !getFusedRows(attention.first))
     return attention.first.emitOpError()
            << "expected an attn.rotary or attn.qk_norm of the query with "
@@ -408,7 +409,7 @@ LogicalResult ForwardKernelBuilder::build(StringRef name) {
            << getElementTypeOrSelf(attention.first.getValue().getType())
            << ", got " << attention.getClusterCtas()
            << ": each CTA rewrites its tiles";
-  Schedule schedule = getSchedule(attention.schedule);
+  Schedule schedule = attention.schedule.getValues();
   if (schedule.warps < 1 || schedule.getRowsPerWarp() % 16 != 0)
     return attention.first.emitOpError()
            << "expected tile_m to be a multiple of 16 rows for each of "

@@ -11,7 +11,6 @@
 #include "Kernel/RowTerms.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/Utils/SinkBuilder.h"
 #include "attn/Schedule/Constraints.h"
 #include "attn/Schedule/Family.h"
@@ -36,7 +35,7 @@ static double getRescaleThreshold(OnlineAttentionOp step) {
   bool mayOverflow = step.hasProbMod() &&
                      getElementTypeOrSelf(step.getQuery().getType()).isF16();
   return schedule && !mayOverflow
-             ? static_cast<double>(getSchedule(schedule).rescaleThreshold)
+             ? static_cast<double>(schedule.getValues().rescaleThreshold)
              : 0;
 }
 
@@ -73,7 +72,7 @@ bool attn::transposesValue(OnlineAttentionOp step) {
   ScheduleAttr schedule = step.getScheduleAttr();
   Type element = getElementTypeOrSelf(step.getValue().getType());
   return isFloat8(element) && isFloat8(getWeightType(step)) && schedule &&
-         getFamily(getSchedule(schedule).mma)
+         getFamily(schedule.getValues().mma)
              .transposesValue(getFloat8(element));
 }
 
@@ -81,14 +80,14 @@ bool attn::widensTiles(OnlineAttentionOp step) {
   ScheduleAttr schedule = step.getScheduleAttr();
   return isByte(step.getKey().getType()) &&
          !isByte(step.getQuery().getType()) && schedule &&
-         getFamily(getSchedule(schedule).mma).hasRoles();
+         getFamily(schedule.getValues().mma).hasRoles();
 }
 
 /// A prob_mod may make numbers that only bf16 has, as may weights that are no
 /// exponentials.
 bool attn::narrowsQuery(OnlineAttentionOp step) {
   ScheduleAttr schedule = step.getScheduleAttr();
-  auto isMmaSync = schedule && getSchedule(schedule).mma == MmaFamily::MmaSync;
+  auto isMmaSync = schedule && schedule.getValues().mma == MmaFamily::MmaSync;
   return isMmaSync &&
          getElementTypeOrSelf(step.getQuery().getType()).isBF16() &&
          isByte(step.getKey().getType()) && isByte(step.getValue().getType()) &&
@@ -111,7 +110,7 @@ static Value widenTile(OpBuilder &builder, OnlineAttentionOp step, Value tile) {
 tile::FragmentLayout attn::getOutputLayout(OnlineAttentionOp step) {
   // Of a product in tensor memory each lane reads the columns that it wants.
   ScheduleAttr schedule = step.getScheduleAttr();
-  if (schedule && getFamily(getSchedule(schedule).mma).facts.tensorColumns)
+  if (schedule && getFamily(schedule.getValues().mma).facts.tensorColumns)
     return tile::FragmentLayout::Accumulator;
   Type element = widensTiles(step)
                      ? getWeightType(step)
@@ -287,7 +286,7 @@ void OnlineTile::emitExponentials(Value max) {
   ScoreTile::emitExponentials(max);
   if (auto schedule = step.getScheduleAttr())
     weights.getDefiningOp<tile::MapOp>().setExp2OnFma(
-        getSchedule(schedule).exp2OnFma);
+        schedule.getValues().exp2OnFma);
 }
 
 /// `acc` plus the weights times the values.
@@ -313,12 +312,12 @@ Value OnlineTile::multiply(Value acc) {
 /// True if the products of a tile are summed apart.
 static bool promotes(OnlineAttentionOp step) {
   auto schedule = step.getScheduleAttr();
-  return schedule && getSchedule(schedule).promote;
+  return schedule && schedule.getValues().promote;
 }
 
 static bool isMmaSync(OnlineAttentionOp step) {
   auto schedule = step.getScheduleAttr();
-  return schedule && getSchedule(schedule).mma == MmaFamily::MmaSync;
+  return schedule && schedule.getValues().mma == MmaFamily::MmaSync;
 }
 
 Value OnlineTile::emitProduct(Value acc, Value decay) {

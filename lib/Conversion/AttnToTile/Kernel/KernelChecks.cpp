@@ -9,7 +9,6 @@
 #include "Kernel/Ragged.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Schedule/Constraints.h"
 
@@ -21,7 +20,7 @@ using namespace attn;
 /// Fields that the small-cache kernels need.
 static LogicalResult checkSmallCache(TiledAttention &attention) {
   ScheduleAttr schedule = attention.schedule;
-  if (schedule.getQueryPrologue() == "fused")
+  if (schedule.getValues().queryPrologue == QueryPrologue::Fused)
     return attention.first.emitOpError()
            << "expected query_prologue = \"kernel\" with kind = "
               "\"small_cache\", got "
@@ -36,17 +35,17 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
       walk.wasInterrupted())
     return attention.first.emitOpError()
            << "expected no attn.append with kind = \"small_cache\" on the GPU";
-  int64_t chunk = schedule.getChunkRows();
-  if (chunk < 1 || chunk % schedule.getTileM() != 0)
+  int64_t chunk = schedule.getValues().chunkRows;
+  if (chunk < 1 || chunk % schedule.getValues().tileM != 0)
     return attention.first.emitOpError()
            << "expected chunk_rows to be a positive multiple of tile_m, got "
            << schedule;
-  for (int64_t tile : {schedule.getTileD(), schedule.getTileDv()})
-    if (tile < 1 || tile % 16 != 0)
-      return attention.first.emitOpError()
-             << "expected tile_d and tile_dv to be positive multiples of 16, "
-                "got "
-             << schedule;
+  const ScheduleOverrides &fields = schedule.getFields();
+  if (!fields.has("tile_d") || schedule.getValues().tileD % 16 != 0 ||
+      !fields.has("tile_dv") || schedule.getValues().tileDv % 16 != 0)
+    return attention.first.emitOpError()
+           << "expected tile_d and tile_dv to be positive multiples of 16, got "
+           << schedule;
   Type element = getElementTypeOrSelf(attention.first.getQuery().getType());
   if (isByte(attention.first.getKey().getType()))
     element = getElementTypeOrSelf(attention.first.getKey().getType());
@@ -55,7 +54,7 @@ static LogicalResult checkSmallCache(TiledAttention &attention) {
            << "expected f16 or bf16 inputs with kind = \"small_cache\" on the "
               "GPU, got "
            << element;
-  if (!schedule.getSpill().empty() && schedule.getSpill() != "probabilities")
+  if (schedule.getValues().spill != SpillFormat::Probabilities)
     return attention.first.emitOpError()
            << "expected spill = \"probabilities\" on the GPU, got " << schedule;
   return success();
@@ -101,19 +100,20 @@ LogicalResult attn::checkSupported(TiledAttention &attention, bool allowTf32) {
     if (size % chunk != 0)
       return op.emitOpError() << "expected " << name << " to be a multiple of "
                               << chunk << ", got " << size;
-  int64_t rowsPerWarp = attention.schedule.getTileM() * attention.getSharing() /
-                        attention.schedule.getWarps();
-  if (isFloat8(weights) && attention.schedule.getTileN() % 32 != 0)
+  int64_t rowsPerWarp = attention.schedule.getValues().tileM *
+                        attention.getSharing() /
+                        attention.schedule.getValues().warps;
+  if (isFloat8(weights) && attention.schedule.getValues().tileN % 32 != 0)
     return op.emitOpError()
            << "expected tile_n to be a multiple of 32 with inputs of "
            << weights << ", got " << attention.schedule;
-  if (isFloat8(weights) && getSchedule(attention.schedule).rescaleThreshold >
+  if (isFloat8(weights) && attention.schedule.getValues().rescaleThreshold >
                                getMostRescaleThreshold(getFloat8(weights)))
     return op.emitOpError()
            << "expected rescale_threshold of at most "
            << getMostRescaleThreshold(getFloat8(weights)) << " with inputs of "
            << weights << ", got " << attention.schedule;
-  if (rowsPerWarp % 16 != 0 || attention.schedule.getTileN() % 16 != 0)
+  if (rowsPerWarp % 16 != 0 || attention.schedule.getValues().tileN % 16 != 0)
     return op.emitOpError() << "expected tile_m to be a multiple of 16 * warps "
                                "and tile_n of 16, "
                                "got "

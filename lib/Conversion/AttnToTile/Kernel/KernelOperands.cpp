@@ -14,7 +14,6 @@
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/HeadOps.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Schedule/Family.h"
 
@@ -49,7 +48,7 @@ bool attn::readsValueInKey(const TiledAttention &attention) {
   auto lastColumn = static_cast<int64_t>(
       llvm::alignTo(attention.getPaddedValueDim(), columns));
   return key && value && !attention.isSmallCache() &&
-         (!getFamily(getSchedule(attention.schedule).mma).hasRoles() ||
+         (!getFamily(attention.schedule.getValues().mma).hasRoles() ||
           attention.getSharing() > 1) &&
          columns % 64 == 0 && lastColumn <= attention.getPaddedHeadDim() &&
          readsValueInKey(step, key.getSource(), value.getSource());
@@ -101,12 +100,12 @@ int64_t TiledAttention::getTileHeads() const {
 }
 
 int64_t TiledAttention::getTileDv() const {
-  int64_t columns = schedule.getTileDv();
-  return columns > 0 ? columns : getPaddedValueDim();
+  return schedule.getFields().has("tile_dv") ? schedule.getValues().tileDv
+                                             : getPaddedValueDim();
 }
 
 int64_t TiledAttention::getSharing() const {
-  return schedule ? getSchedule(schedule).getSharing() : 1;
+  return schedule ? schedule.getValues().getSharing() : 1;
 }
 
 tile::GlobalType attn::getGlobalType(const KernelOperand &operand) {
@@ -406,7 +405,7 @@ static LogicalResult addOperands(TiledAttention &attention,
 /// wait for each other: they may end at once.
 static LogicalResult checkRepair(const TiledForward &forward) {
   const TiledAttention &whole = *forward.whole;
-  Schedule schedule = getSchedule(whole.schedule);
+  Schedule schedule = whole.schedule.getValues();
   bool isLargeCache = !forward.main.isSmallCache() && !whole.isSmallCache();
   if (isLargeCache && schedule.persistentCtas == 0 &&
       whole.getClusterCtas() == 1 && whole.getDvSlices() == 1)

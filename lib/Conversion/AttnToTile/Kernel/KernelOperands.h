@@ -123,19 +123,21 @@ struct TiledAttention {
   int64_t getTileHeads() const;
   /// Query positions of a tile.
   int64_t getTilePositions() const {
-    return schedule.getTileM() / getTileHeads();
+    return schedule.getValues().tileM / getTileHeads();
   }
   int64_t getDvSlices() const {
     return llvm::divideCeil(getPaddedValueDim(), getTileDv());
   }
   /// CTAs of neighbouring row tiles that share key and value tiles.
-  int64_t getClusterCtas() const {
-    return std::max<int64_t>(schedule.getClusterM(), 1);
+  int64_t getClusterCtas() const { return schedule.getValues().clusterM; }
+  bool isSmallCache() const {
+    return schedule.getValues().kind == ScheduleKind::SmallCache;
   }
-  bool isSmallCache() const { return schedule.getKind() == "small_cache"; }
   /// True if a -0 of the output becomes 0: which it is depends on how many
   /// tiles are visited that a row does not see. The sum of splits is never -0.
-  bool hasOneZero() const { return schedule.getInvariance() == "prefix"; }
+  bool hasOneZero() const {
+    return schedule.getValues().invariance == Invariance::Prefix;
+  }
 };
 
 /// The tiled attention of a function, and the one that repairs its rows if

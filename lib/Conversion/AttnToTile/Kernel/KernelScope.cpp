@@ -10,7 +10,6 @@
 #include "Kernel/RowChains.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -164,7 +163,7 @@ FailureOr<tile::KernelOp> KernelScope::beginKernel(StringRef name,
                                                    int64_t warps) {
   Location loc = attention.getLoc();
   auto kernel = tile::KernelOp::create(
-      builder, loc, name, warps ? warps : attention.schedule.getWarps(),
+      builder, loc, name, warps ? warps : attention.schedule.getValues().warps,
       /*sharing=*/IntegerAttr(), /*producer_warps=*/IntegerAttr(),
       /*cluster_ctas=*/IntegerAttr(),
       /*shared_bytes=*/IntegerAttr(), attention.schedule, /*forward=*/false,
@@ -269,9 +268,9 @@ FailureOr<Value> KernelScope::getExistingKeys(Value batch) {
     return failure();
   Value keys = getKeyLength(batch);
   // No more than the kernel has splits for, whatever the length says.
-  Value most = arith::MulIOp::create(
-      builder, loc, *splits,
-      constant(getSchedule(attention.schedule).splitKeys));
+  Value most =
+      arith::MulIOp::create(builder, loc, *splits,
+                            constant(attention.schedule.getValues().splitKeys));
   keys = arith::MaxSIOp::create(builder, loc, keys, constant(0));
   return arith::MinSIOp::create(builder, loc, keys, most).getResult();
 }
@@ -322,7 +321,7 @@ FailureOr<PlannedSplits> KernelScope::getPlannedSplits(Value batch) {
     return failure();
   Value range = rangeKeys;
   if (!plansRanges(attention))
-    range = constant(getSchedule(attention.schedule).splitKeys);
+    range = constant(attention.schedule.getValues().splitKeys);
   else if (!range)
     range = readWorklist(constant(kRangeKeys));
   PlannedSplits planned;
@@ -482,7 +481,7 @@ Value KernelScope::loadSink() {
   Value source = values.lookup(tensor);
   Value head = values.lookup(attention.forall.getInductionVars()[kHead]);
   head = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), head);
-  Type rows = getRowType(builder, attention.schedule.getTileM());
+  Type rows = getRowType(builder, attention.schedule.getValues().tileM);
   // With pack_gqa the rows of a tile are those of one head after another.
   int64_t rowsOfHead = attention.getTilePositions();
   return Fragments(builder, loc).map(rows, {}, [&](ValueRange) -> Value {
@@ -536,5 +535,6 @@ FailureOr<Value> KernelScope::getKeysInTile(OnlineAttentionOp step) {
   if (auto dynamic = dyn_cast<Value>(keys))
     return materialize(dynamic);
   int64_t number = *getConstantIntValue(keys);
-  return number == attention.schedule.getTileN() ? Value() : constant(number);
+  return number == attention.schedule.getValues().tileN ? Value()
+                                                        : constant(number);
 }

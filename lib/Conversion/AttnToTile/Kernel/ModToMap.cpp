@@ -69,7 +69,7 @@ ModToMap::Limits ModToMap::getLimits(OnlineAttentionOp step, Value keysInTile,
   if (int64_t heads = queryType.getDimSize(kHead); heads > 1) {
     ScheduleAttr schedule = *step.getSchedule();
     limits.positions = arith::ConstantIntOp::create(
-        builder, loc, schedule.getTileM() / heads, 32);
+        builder, loc, schedule.getValues().tileM / heads, 32);
   }
   if (readsAt(kLoopM)) {
     auto slice = step.getQuery().getDefiningOp<tensor::ExtractSliceOp>();
@@ -186,7 +186,7 @@ FailureOr<Value> ModToMap::createMap(OnlineAttentionOp step, Value source,
     return getRowCoordinates(loc, offsets, row, limits);
   };
   if (failed(buildRowTerms(regions, kLoopM, /*ofRowsOnly=*/false,
-                           step.getSchedule()->getTileM(), place)))
+                           step.getSchedule()->getValues().tileM, place)))
     return failure();
   SmallVector<Value> inputs = {source};
   llvm::append_range(inputs, getRowTerms());
@@ -197,7 +197,7 @@ FailureOr<Value> ModToMap::createMap(OnlineAttentionOp step, Value source,
         col = body->getArguments().back();
   Coordinates at = getCoordinates(loc, offsets, row, col, limits);
   // Key tiles begin at multiples of their size.
-  tile = {offsets[kLoopN], step.getSchedule()->getTileN()};
+  tile = {offsets[kLoopN], step.getSchedule()->getValues().tileN};
   FailureOr<Value> element = change(body->getArgument(0), col, at);
   tile.reset();
   clearRowTerms();
@@ -286,8 +286,8 @@ FailureOr<Value> ModToMap::buildRowFactor(OnlineAttentionOp step) {
   if (step.getBias() || !step.hasScoreMod())
     return Value();
   Region *region = &step.getScoreMod();
-  int64_t rows = step.getSchedule()->getTileM(),
-          columns = step.getSchedule()->getTileN();
+  int64_t rows = step.getSchedule()->getValues().tileM,
+          columns = step.getSchedule()->getValues().tileN;
   Value factor = findRowFactor(*region, columns);
   if (!factor)
     return Value();

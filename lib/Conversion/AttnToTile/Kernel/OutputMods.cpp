@@ -63,7 +63,7 @@ ModToMap::Coordinates KernelScope::getOutputPlace(Location loc,
         builder, loc, toI32(builder, loc, place[kHeadDim]), column);
   int64_t columns = AttentionDims::get(attention.first).valueDim;
   // The last of several slices may be wider than what is left of V.
-  int64_t slice = std::max<int64_t>(attention.schedule.getTileDv(), 1);
+  int64_t slice = attention.getTileDv();
   if (columns != attention.getPaddedValueDim() || columns % slice != 0)
     column = arith::MinSIOp::create(builder, loc, column, number(columns - 1));
   return {toI32(builder, loc, place[kBatch]), head, row, column};

@@ -9,7 +9,6 @@
 #include "Kernel/RowChains.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -81,7 +80,7 @@ std::optional<TileOrder> attn::getTileOrder(const TiledAttention &attention) {
 static void orderTiles(TiledAttention &attention) {
   bool isForward = static_cast<bool>(attention.first);
   if (!isForward || attention.isSmallCache() ||
-      getSchedule(attention.schedule).persistentCtas > 0)
+      attention.schedule.getValues().persistentCtas > 0)
     return;
   auto found = llvm::find_if(attention.prologue, [&](PrologueOp &prologue) {
     return hasKeysOfTiles(attention, prologue.op);
@@ -134,7 +133,7 @@ void attn::findPrologue(TiledAttention &attention,
 }
 
 LogicalResult attn::addWorklist(TiledAttention &attention) {
-  Schedule schedule = getSchedule(attention.schedule);
+  Schedule schedule = attention.schedule.getValues();
   if (!schedule.isPlanned())
     return success();
   if (!attention.combine || schedule.splitKeys == 0 ||
@@ -151,7 +150,7 @@ LogicalResult attn::addWorklist(TiledAttention &attention) {
 }
 
 bool attn::plansRanges(const TiledAttention &attention) {
-  return getSchedule(attention.schedule).balance == Balance::Share;
+  return attention.schedule.getValues().balance == Balance::Share;
 }
 
 bool attn::plansRowTiles(const TiledAttention &attention) {

@@ -7,7 +7,6 @@
 #include "Kernel/Ragged.h"
 
 #include "attn/Dialect/Attn/IR/RowOps.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -25,7 +24,7 @@ LogicalResult attn::checkRagged(const TiledAttention &attention) {
   RaggedOp query = getRagged(op.getQuery());
   if (!query)
     return success();
-  Schedule schedule = getSchedule(attention.schedule);
+  Schedule schedule = attention.schedule.getValues();
   bool isPersistent = schedule.persistentCtas > 0 && !schedule.isPlanned();
   if (isPersistent || schedule.clusterM > 1)
     return query.emitOpError()

@@ -25,7 +25,8 @@ static void addChain(Operation *last, SetVector<Operation *> &ops) {
 Operation *attn::getFusedRows(OnlineAttentionOp step) {
   ScheduleAttr schedule = step.getScheduleAttr();
   auto slice = step.getQuery().getDefiningOp<tensor::ExtractSliceOp>();
-  if (!slice || !schedule || schedule.getQueryPrologue() != "fused")
+  if (!slice || !schedule ||
+      schedule.getValues().queryPrologue != QueryPrologue::Fused)
     return nullptr;
   Operation *last = slice.getSource().getDefiningOp();
   return getRowSource(last) ? last : nullptr;

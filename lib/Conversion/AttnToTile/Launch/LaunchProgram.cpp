@@ -10,7 +10,6 @@
 #include "Launch/LaunchOperands.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -347,7 +346,7 @@ Size LaunchProgram::getPlannedTiles(const TiledAttention &attention) {
     tiles = tiles *
             dim("query", kSequence).ceilDiv(attention.getTilePositions()) *
             attention.getDvSlices();
-  return constant(getSchedule(attention.schedule).persistentCtas)
+  return constant(attention.schedule.getValues().persistentCtas)
       .floorDiv(tiles.max(1));
 }
 

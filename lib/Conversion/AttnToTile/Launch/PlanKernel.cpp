@@ -19,7 +19,6 @@
 #include "Launch/PrologueKernels.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 
 using namespace mlir;
@@ -116,7 +115,7 @@ Value PlanKernelBuilder::sum(Value total) {
 LogicalResult PlanKernelBuilder::chooseRange() {
   if (!plansRanges(attention))
     return success();
-  Schedule schedule = getSchedule(attention.schedule);
+  Schedule schedule = attention.schedule.getValues();
   Value unit = constant(schedule.splitKeys);
   Value none = arith::ConstantIntOp::create(builder, loc, 0, 32);
   auto loop = scf::ForOp::create(builder, loc, lane, batches, constant(kLanes),

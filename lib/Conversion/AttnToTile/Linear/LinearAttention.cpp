@@ -9,7 +9,6 @@
 #include "Launch/LaunchProgram.h"
 
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
@@ -171,7 +170,7 @@ FailureOr<int64_t> attn::buildLinearKernels(OpBuilder &builder,
            << "expected a complete schedule, as --attn-select-schedule gives";
   LinearKernels kernels;
   kernels.op = *op;
-  kernels.schedule = getSchedule(*schedule);
+  kernels.schedule = schedule->getValues();
   LinearProblem problem = getProblem(*op);
   if (Status status = checkLinearSchedule(problem, kernels.schedule); !status)
     return op->emitOpError() << status.error();

@@ -143,9 +143,9 @@ void PhaseBuilder::mapRowTile(Value firstTile) {
                                   .getSource());
   Value heads = tile::DimOp::create(builder, loc, query, 1);
   Value rows = tile::DimOp::create(builder, loc, query, 2);
-  Value tileM = constant(schedule.getTileM());
-  Value padded = arith::AddIOp::create(builder, loc, rows,
-                                       constant(schedule.getTileM() - 1));
+  Value tileM = constant(schedule.getValues().tileM);
+  Value padded = arith::AddIOp::create(
+      builder, loc, rows, constant(schedule.getValues().tileM - 1));
   Value tilesPerHead = arith::DivUIOp::create(builder, loc, padded, tileM);
   Value tile =
       arith::AddIOp::create(builder, loc, firstTile, getReversedBlockId());
@@ -159,10 +159,10 @@ void PhaseBuilder::mapRowTile(Value firstTile) {
 }
 
 Value PhaseBuilder::countKeyTiles(Value n) {
-  Value padded =
-      arith::AddIOp::create(builder, loc, n, constant(schedule.getTileN() - 1));
+  Value padded = arith::AddIOp::create(
+      builder, loc, n, constant(schedule.getValues().tileN - 1));
   return arith::DivUIOp::create(builder, loc, padded,
-                                constant(schedule.getTileN()));
+                                constant(schedule.getValues().tileN));
 }
 
 SmallVector<SmallVector<Value>>
@@ -211,13 +211,14 @@ Value SmallCacheScoreBuilder::buildVisits() {
 
 /// Q K^T of the tile; nothing is read if it is not visible.
 FailureOr<Value> SmallCacheScoreBuilder::buildProduct(Value isVisible) {
-  int64_t tileD = schedule.getTileD();
+  int64_t tileD = schedule.getValues().tileD;
   Value end = constant(attention.getPaddedHeadDim());
   end = arith::SelectOp::create(builder, loc, isVisible, end, constant(0));
-  Value zero = createFill(
-      builder, loc,
-      getAccumulatorType(builder, schedule.getTileM(), schedule.getTileN()),
-      0.0f);
+  Value zero =
+      createFill(builder, loc,
+                 getAccumulatorType(builder, schedule.getValues().tileM,
+                                    schedule.getValues().tileN),
+                 0.0f);
   Value begin = constant(0);
   auto loop =
       scf::ForOp::create(builder, loc, begin, end, constant(tileD), zero);
@@ -226,9 +227,9 @@ FailureOr<Value> SmallCacheScoreBuilder::buildProduct(Value isVisible) {
   OnlineAttentionOp step = attention.first;
   Value column = loop.getInductionVar();
   FailureOr<Value> query =
-      loadSlice(step.getQuery(), schedule.getTileM(), tileD, column);
+      loadSlice(step.getQuery(), schedule.getValues().tileM, tileD, column);
   FailureOr<Value> key =
-      loadSlice(step.getKey(), schedule.getTileN(), tileD, column);
+      loadSlice(step.getKey(), schedule.getValues().tileN, tileD, column);
   if (failed(query) || failed(key))
     return failure();
   Value sum = tile::MmaOp::create(builder, loc, *query, *key,
@@ -275,7 +276,7 @@ LogicalResult SmallCacheScoreBuilder::build(StringRef name) {
     return failure();
   Value keyTile = getBlockId(gpu::Dimension::y);
   firstKey = arith::MulIOp::create(builder, loc, keyTile,
-                                   constant(schedule.getTileN()));
+                                   constant(schedule.getValues().tileN));
   Value isVisible = buildVisits();
   FailureOr<Value> product = buildProduct(isVisible);
   if (failed(product))
@@ -309,7 +310,7 @@ OutputState OutputKernelBuilder::buildTileStart(Value key,
                                                 const OutputState &state) {
   if (!statistics)
     return state;
-  Value tileN = constant(schedule.getTileN());
+  Value tileN = constant(schedule.getValues().tileN);
   Value offset = arith::RemUIOp::create(builder, loc, key, tileN);
   Value starts = compare(arith::CmpIPredicate::eq, offset, constant(0));
   SmallVector<Value> before = toValues(state);
@@ -323,8 +324,8 @@ OutputState OutputKernelBuilder::buildTileStart(Value key,
   SmallVector<Value> rows;
   for (ValueRange place : getStatisticsIndices(keyTile))
     rows.push_back(tile::LoadRowOp::create(
-        builder, loc, getRowType(builder, schedule.getTileM()), statistics,
-        place, /*first_lane=*/true));
+        builder, loc, getRowType(builder, schedule.getValues().tileM),
+        statistics, place, /*first_lane=*/true));
   OutputState after = buildRescale(builder, attention.first, rows, state.row);
   scf::YieldOp::create(builder, loc, toValues(after));
   return toState(getReduction(), choice.getResults());
@@ -333,7 +334,7 @@ OutputState OutputKernelBuilder::buildTileStart(Value key,
 /// One slice of keys: acc += weight * P V.
 LogicalResult OutputKernelBuilder::buildLoopBody(scf::ForOp loop) {
   builder.setInsertionPointToStart(loop.getBody());
-  int64_t rows = schedule.getTileM();
+  int64_t rows = schedule.getValues().tileM;
   int64_t slice = getConstantIntValue(loop.getStep()).value_or(0);
   Value key = loop.getInductionVar();
   SmallVector<Value> at = getRowIndices();
@@ -363,13 +364,16 @@ LogicalResult OutputKernelBuilder::buildLoopBody(scf::ForOp loop) {
 
 /// The loop over all keys that some row of the tile sees, in whole key tiles.
 FailureOr<OutputState> OutputKernelBuilder::buildKeyLoop() {
-  int64_t slice = std::gcd(schedule.getTileN(), schedule.getTileD());
-  OutputState init = buildInitialOutputState(
-      builder, attention.first, schedule.getTileM(), attention.getTileDv());
+  int64_t slice =
+      std::gcd(schedule.getValues().tileN, schedule.getValues().tileD);
+  OutputState init = buildInitialOutputState(builder, attention.first,
+                                             schedule.getValues().tileM,
+                                             attention.getTileDv());
   Value begin = values.lookup(keyLoops.front().getLowerBound());
   Value end = values.lookup(keyLoops.back().getUpperBound());
   end = countKeyTiles(end);
-  end = arith::MulIOp::create(builder, loc, end, constant(schedule.getTileN()));
+  end = arith::MulIOp::create(builder, loc, end,
+                              constant(schedule.getValues().tileN));
   end = arith::MinSIOp::create(builder, loc, end, getKeys());
   auto loop = scf::ForOp::create(builder, loc, begin, end, constant(slice),
                                  toValues(init));

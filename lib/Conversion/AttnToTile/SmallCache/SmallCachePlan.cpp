@@ -25,14 +25,14 @@ namespace {
 struct SmallCacheSizes {
   SmallCacheSizes(LaunchProgram &program, ScheduleAttr schedule,
                   int64_t rowValues)
-      : tileM(schedule.getTileM()),
-        chunkTiles(program.constant(schedule.getChunkRows() / tileM)),
+      : tileM(schedule.getValues().tileM),
+        chunkTiles(program.constant(schedule.getValues().chunkRows / tileM)),
         batches(program.dim("query", kBatch)),
         heads(program.dim("query", kHead)),
         rows(program.dim("query", kSequence)),
         keys(program.dim("key", kSequence)), allHeads(batches * heads),
         tiles(allHeads * rows.ceilDiv(tileM)),
-        keyTiles(keys.ceilDiv(schedule.getTileN())),
+        keyTiles(keys.ceilDiv(schedule.getValues().tileN)),
         statisticsRows(keyTiles * rowValues), paddedRows(rows.alignTo(tileM)),
         windowRows(chunkTiles.min(tiles) * tileM),
         // cp.async reads 16 bytes at a time.
@@ -78,7 +78,8 @@ static void addStatistics(LaunchProgram &program, TiledAttention &attention,
   int64_t rows =
       ShapedType::isDynamic(keys)
           ? keys
-          : rowValues * llvm::divideCeil(keys, attention.schedule.getTileN());
+          : rowValues *
+                llvm::divideCeil(keys, attention.schedule.getValues().tileN);
   int64_t shape[] = {query.getDimSize(kBatch), query.getDimSize(kHead), rows,
                      query.getDimSize(kSequence)};
   MLIRContext *context = query.getContext();

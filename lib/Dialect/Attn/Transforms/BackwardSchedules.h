@@ -18,7 +18,8 @@ namespace attn {
 
 /// True if P and dS of a backward go through memory.
 inline bool isSmallCache(AttentionBackwardOp op) {
-  return op.getSchedule() && op.getSchedule()->getKind() == "small_cache";
+  return op.getSchedule() &&
+         op.getSchedule()->getValues().kind == ScheduleKind::SmallCache;
 }
 
 } // namespace attn

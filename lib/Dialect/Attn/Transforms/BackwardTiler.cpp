@@ -38,8 +38,8 @@ void BackwardTiler::readSizes() {
 
 bool attn::hasTensorCores(AttentionBackwardOp op) {
   std::optional<ScheduleAttr> schedule = op.getSchedule();
-  return schedule && !schedule->getMma().empty() &&
-         schedule->getMma() != "none";
+  return schedule && schedule->getFields().has("mma") &&
+         schedule->getValues().mma != MmaFamily::None;
 }
 
 /// Reads the mask, then makes the regions fit for padded tiles.

@@ -92,7 +92,8 @@ private:
 /// next tile than they are likely to skip. Of several the full tiles are walked
 /// first, and splits are parts of what is walked, not of the keys.
 static unsigned getMostRanges(ScheduleAttr schedule) {
-  bool isBand = schedule.getKind() == "small_cache" || walksInOrder(schedule);
+  bool isBand = schedule.getValues().kind == ScheduleKind::SmallCache ||
+                walksInOrder(schedule);
   return isBand ? 1 : 4;
 }
 
@@ -117,7 +118,7 @@ static bool differsByHead(OnlineAttentionOp step) {
 /// Gives `loops` ranges of keys; false if nothing is known of them.
 static bool boundByRanges(OpBuilder &builder, UnsplitLoops loops,
                           const KeyVisibility &visibility) {
-  int64_t tileN = getStep(loops.first()).getSchedule()->getTileN();
+  int64_t tileN = getStep(loops.first()).getSchedule()->getValues().tileN;
   if (visibility.isTrivial())
     return false;
   if (visibility.isBand())
@@ -151,8 +152,8 @@ static MaskedTile getMaskedTile(OnlineAttentionOp step, OpFoldResult keys) {
           {extents[kLoopB], extents[kLoopH], extents[kLoopM]},
           step.getMaskMod(),
           {offsets[kLoopB], offsets[kLoopH], offsets[kLoopM]},
-          schedule.getTileM() / getTileHeads(step),
-          schedule.getTileN(),
+          schedule.getValues().tileM / getTileHeads(step),
+          schedule.getValues().tileN,
           keys};
 }
 
@@ -170,7 +171,8 @@ static bool boundLoops(UnsplitLoops loops) {
   StaticTiles tiles;
   ScheduleAttr schedule = *step.getSchedule();
   TileGrid grid{getQueryLength(step), keys,
-                schedule.getTileM() / getTileHeads(step), schedule.getTileN()};
+                schedule.getValues().tileM / getTileHeads(step),
+                schedule.getValues().tileN};
   if (mostRanges > 1)
     tiles = findStaticTiles(step.getMaskMod(), mask, grid, mostRanges);
   if (tiles.lists) {

@@ -59,14 +59,15 @@ static bool takesPartialTiles(scf::ForOp ragged) {
   if (!ragged)
     return false;
   OnlineAttentionOp step = getStep(ragged);
-  StringRef mma = step.getSchedule()->getMma();
+  ScheduleAttr schedule = *step.getSchedule();
+  bool isOfGpu = schedule.getFields().has("mma") &&
+                 schedule.getValues().mma != MmaFamily::None;
   auto reads = [](Region &mod) {
     return mod.walk([](tensor::ExtractOp) { return WalkResult::interrupt(); })
         .wasInterrupted();
   };
-  return !mma.empty() && mma != "none" && !step.getBias() &&
-         !reads(step.getMaskMod()) && !reads(step.getScoreMod()) &&
-         !reads(step.getProbMod());
+  return isOfGpu && !step.getBias() && !reads(step.getMaskMod()) &&
+         !reads(step.getScoreMod()) && !reads(step.getProbMod());
 }
 
 /// Where a mask hides all keys, and that is known, makes a loop that does not
@@ -125,7 +126,7 @@ void attn::walkParts(OpBuilder &builder, UnsplitLoops loops, OpFoldResult begin,
 }
 
 bool attn::walksInOrder(ScheduleAttr schedule) {
-  return schedule.getInvariance() == "prefix";
+  return schedule.getValues().invariance == Invariance::Prefix;
 }
 
 //===----------------------------------------------------------------------===//
@@ -174,8 +175,8 @@ void attn::walkBand(OpBuilder &builder, UnsplitLoops loops,
   // A small_cache schedule keeps scores side by side, as their keys are; and
   // splits of split_keys are ranges of keys.
   ScheduleAttr schedule = *getStep(loops.first()).getSchedule();
-  bool isInOrder = schedule.getKind() == "small_cache" ||
-                   schedule.getSplitKeys() > 0 || walksInOrder(schedule);
+  bool isInOrder = schedule.getValues().kind == ScheduleKind::SmallCache ||
+                   schedule.getValues().splitKeys > 0 || walksInOrder(schedule);
   bool isCircle = loops.whole && bounds.fullBegin != bounds.begin && !isInOrder;
   IndexMath math(builder, loc);
   OpFoldResult end = sharesRagged ? bounds.raggedEnd : bounds.end;

@@ -50,7 +50,7 @@ static Value getEnd(OpBuilder &builder, OnlineAttentionOp step, unsigned loop,
 /// Replaces the tiles of `step` by padded ones, in place.
 static void padStep(OnlineAttentionOp step, ValueRange state) {
   ScheduleAttr schedule = *step.getSchedule();
-  int64_t rows = schedule.getTileM(), keys = schedule.getTileN();
+  int64_t rows = schedule.getValues().tileM, keys = schedule.getValues().tileN;
   OpBuilder builder(step);
   Value query = step.getQuery(), key = step.getKey();
   bool hasPaddedRows = isDynamicDim(query, kSequence);
@@ -113,7 +113,8 @@ static bool padAttention(NormalizeOp normalize) {
   Location loc = normalize.getLoc();
   OnlineAttentionOp step = getStep(keys.loops.front());
   OpFoldResult one = builder.getIndexAttr(1);
-  OpFoldResult rows = builder.getIndexAttr(step.getSchedule()->getTileM());
+  OpFoldResult rows =
+      builder.getIndexAttr(step.getSchedule()->getValues().tileM);
   SmallVector<Value> state(
       createInitialState(
           builder, loc, step.getNormalization(), {one, one, rows},
@@ -128,7 +129,7 @@ static bool padAttention(NormalizeOp normalize) {
   for (Type type : normalize->getResultTypes()) {
     auto tensor = cast<RankedTensorType>(type);
     SmallVector<int64_t> shape(tensor.getShape());
-    shape[kSequence] = step.getSchedule()->getTileM();
+    shape[kSequence] = step.getSchedule()->getValues().tileM;
     types.push_back(tensor.clone(shape));
   }
   auto padded = NormalizeOp::create(

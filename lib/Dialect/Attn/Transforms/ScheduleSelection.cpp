@@ -14,7 +14,6 @@
 #include "attn/Dialect/Attn/IR/ModRegion.h"
 #include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Support/ElementType.h"
 
@@ -305,12 +304,8 @@ ScheduleOverrides attn::mergeFields(std::optional<ScheduleAttr> own,
                                     const ScheduleOverrides &others) {
   if (!own)
     return others;
-  ScheduleOverrides merged = getChosenFields(*own);
-  Schedule values;
-  others.apply(values);
-  for (const ScheduleField &field : getScheduleFields())
-    if (others.has(field.name) && !merged.has(field.name))
-      (void)merged.set(field.name, getScheduleField(values, field.name));
+  ScheduleOverrides merged = own->getFields();
+  merged.addMissing(others);
   return merged;
 }
 

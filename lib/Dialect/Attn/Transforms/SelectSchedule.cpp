@@ -15,7 +15,6 @@
 #include "attn/Dialect/Attn/IR/HeadOps.h"
 #include "attn/Dialect/Attn/IR/LinearAttentionOps.h"
 #include "attn/Dialect/Attn/IR/OutputOps.h"
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
 #include "attn/Dialect/Attn/IR/Views.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 #include "attn/Dialect/Attn/Transforms/ScheduleSelection.h"
@@ -139,7 +138,8 @@ static void warnOfShortSums(AttentionOp op, const TargetInfo &target,
                             const ScheduleOverrides &overrides,
                             const Schedule &schedule) {
   std::optional<ScheduleAttr> given = op.getSchedule();
-  bool isGiven = overrides.has("promote") || (given && given->getPromote());
+  bool isGiven =
+      overrides.has("promote") || (given && given->getFields().has("promote"));
   AttentionProblem problem = getProblem(op);
   if (isGiven || schedule.promote || !dropsBits(problem, schedule.mma, target))
     return;
@@ -169,7 +169,8 @@ static void explain(Location loc, const BackwardSelection &selection) {
 static void setSchedules(AttentionBackwardOp op,
                          const BackwardSelection &selection) {
   auto get = [&](const BackwardChoice &choice) {
-    return getScheduleAttr(op.getContext(), choice.schedule);
+    return ScheduleAttr::get(op.getContext(), choice.schedule,
+                             AttentionPass::Backward);
   };
   op.setScheduleAttr(get(selection.kernels[0]));
   if (selection.isSmallCache()) {
@@ -405,7 +406,7 @@ private:
                              selection->cost.bytes.getWritten()) +
                  " between L2 and SMs";
     warnOfFallback(op, info, fields);
-    op.setScheduleAttr(getScheduleAttr(op.getContext(), selection->schedule));
+    op.setScheduleAttr(ScheduleAttr::get(op.getContext(), selection->schedule));
     return success();
   }
 
@@ -445,7 +446,7 @@ private:
     warnOfLatentScale(op);
     numRejected += selection->rejected.size();
     op.setScheduleAttr(
-        getScheduleAttr(op.getContext(), selection->chosen().schedule));
+        ScheduleAttr::get(op.getContext(), selection->chosen().schedule));
     return success();
   }
 };

@@ -35,8 +35,7 @@ using Sizes = SmallVector<OpFoldResult>;
 
 /// The keys of each split, if the schedule says how many; otherwise 0.
 static int64_t getSplitKeys(OnlineAttentionOp step) {
-  int64_t keys = step.getSchedule()->getSplitKeys();
-  return keys == ScheduleAttr::kNotChosen ? 0 : keys;
+  return step.getSchedule()->getValues().splitKeys;
 }
 
 namespace {
@@ -49,7 +48,7 @@ public:
              OpFoldResult splits)
       : builder(builder), loc(first.getLoc()) {
     int64_t keys = getSplitKeys(getStep(first));
-    if (getStep(first).getSchedule()->getBalance() == "share")
+    if (getStep(first).getSchedule()->getValues().balance == Balance::Share)
       takeKeys(split, RangeKeysOp::create(builder, loc, keys));
     else if (keys > 0)
       takeKeys(split, arith::ConstantIndexOp::create(builder, loc, keys));
@@ -84,7 +83,7 @@ private:
         arith::SubIOp::create(builder, loc, last.getUpperBound(), begin);
     Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
     keys = arith::MaxSIOp::create(builder, loc, keys, zero);
-    int64_t tileN = getStep(first).getSchedule()->getTileN();
+    int64_t tileN = getStep(first).getSchedule()->getValues().tileN;
     Value tiles = getValueOrCreateConstantIndexOp(
         builder, loc,
         affine::makeComposedFoldedAffineApply(
@@ -279,8 +278,8 @@ static void combineStates(OpBuilder &builder, const SplitAttention &attention,
 
 /// Keys are divided by number, or into ranges of whole tiles.
 static LogicalResult checkSplits(OnlineAttentionOp step) {
-  int64_t splits = step.getSchedule()->getSplits();
-  int64_t tileN = step.getSchedule()->getTileN();
+  int64_t splits = step.getSchedule()->getValues().splits;
+  int64_t tileN = step.getSchedule()->getValues().tileN;
   int64_t keys = getSplitKeys(step);
   if (keys == 0 && splits < 2)
     return step.emitOpError()
@@ -290,7 +289,7 @@ static LogicalResult checkSplits(OnlineAttentionOp step) {
     return step.emitOpError()
            << "expected splits or split_keys, got splits = " << splits
            << " and split_keys = " << keys;
-  if (keys == 0 && step.getSchedule()->getBalance() == "share")
+  if (keys == 0 && step.getSchedule()->getValues().balance == Balance::Share)
     return step.emitOpError()
            << "expected split_keys with balance = \"share\", got none";
   if (keys % tileN != 0)
@@ -307,7 +306,7 @@ getSplitAttention(NormalizeOp normalize) {
   OnlineAttentionOp step =
       keys.loops.empty() ? OnlineAttentionOp() : getStep(keys.loops.front());
   if (!step || !step.getSchedule() ||
-      step.getSchedule()->getKind() != "split_kv")
+      step.getSchedule()->getValues().kind != ScheduleKind::SplitKV)
     return std::optional<SplitAttention>();
   auto forall = dyn_cast<scf::ForallOp>(normalize->getParentOp());
   if (!forall || forall.getRank() != 3 || !getInsert(normalize))
@@ -328,8 +327,8 @@ static OpFoldResult getNumSplits(OpBuilder &builder,
   OnlineAttentionOp step = attention.step;
   int64_t keys = getSplitKeys(step);
   int64_t most = keys > 0 ? std::numeric_limits<int64_t>::max()
-                          : step.getSchedule()->getSplits();
-  int64_t unit = keys > 0 ? keys : step.getSchedule()->getTileN();
+                          : step.getSchedule()->getValues().splits;
+  int64_t unit = keys > 0 ? keys : step.getSchedule()->getValues().tileN;
   Value key = step.getKey();
   if (auto slice = key.getDefiningOp<tensor::ExtractSliceOp>())
     key = slice.getSource();

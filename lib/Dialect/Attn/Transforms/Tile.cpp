@@ -107,7 +107,7 @@ static FailureOr<WholeAttention> getWholeAttention(OnlineAttentionOp step) {
 static SmallVector<LoopRange>
 getKeyRanges(OpBuilder &builder, OnlineAttentionOp step, OpFoldResult keys) {
   Location loc = step.getLoc();
-  int64_t tile = step.getSchedule()->getTileN();
+  int64_t tile = step.getSchedule()->getValues().tileN;
   auto asValue = [&](OpFoldResult ofr) {
     return getValueOrCreateConstantIndexOp(builder, loc, ofr);
   };
@@ -129,7 +129,7 @@ static OnlineAttentionOp createTileStep(OpBuilder &builder,
                                         const QueryTile &rows,
                                         const LoopRange &range, Value n,
                                         ValueRange init) {
-  int64_t tileN = step.getSchedule()->getTileN();
+  int64_t tileN = step.getSchedule()->getValues().tileN;
   OpFoldResult keys = builder.getIndexAttr(tileN);
   if (range.raggedAt)
     keys = boundedTile(builder, step.getLoc(), tileN, n, range.raggedAt);
@@ -154,8 +154,8 @@ static SmallVector<Value>
 createKeyLoop(OpBuilder &builder, OnlineAttentionOp step, const QueryTile &rows,
               const LoopRange &range, ValueRange init) {
   Location loc = step.getLoc();
-  Value tile = arith::ConstantIndexOp::create(builder, loc,
-                                              step.getSchedule()->getTileN());
+  Value tile = arith::ConstantIndexOp::create(
+      builder, loc, step.getSchedule()->getValues().tileN);
   auto loop =
       scf::ForOp::create(builder, loc, range.lower, range.upper, tile, init);
   // The body is built in place: affine ops look at the loops around them.
@@ -222,25 +222,23 @@ static void createRowTile(OpBuilder &builder, WholeAttention whole,
 /// Query heads of a tile: a group, or a part of one that has more heads than
 /// the tile has rows. The schedule packs them only where their number is known.
 static int64_t getPackedHeads(OnlineAttentionOp step) {
-  BoolAttr packs = step.getSchedule()->getPackGqa();
-  if (!packs || !packs.getValue())
+  if (!step.getSchedule()->getValues().packGqa)
     return 1;
   AttentionDims dims = AttentionDims::get(step);
   return std::min<int64_t>(dims.queryHeads / dims.keyHeads,
-                           step.getSchedule()->getTileM());
+                           step.getSchedule()->getValues().tileM);
 }
 
 /// pack_gqa that was given to a later stage has not been checked yet.
 static LogicalResult checkPacking(OnlineAttentionOp step) {
-  BoolAttr packs = step.getSchedule()->getPackGqa();
-  if (!packs || !packs.getValue())
+  if (!step.getSchedule()->getValues().packGqa)
     return success();
   AttentionDims dims = AttentionDims::get(step);
   bool isKnown = !ShapedType::isDynamic(dims.queryHeads) &&
                  !ShapedType::isDynamic(dims.keyHeads) && dims.keyHeads > 0;
   if (isKnown) {
     int64_t heads = getPackedHeads(step);
-    if (step.getSchedule()->getTileM() % heads == 0 &&
+    if (step.getSchedule()->getValues().tileM % heads == 0 &&
         dims.queryHeads / dims.keyHeads % heads == 0)
       return success();
   }
@@ -270,7 +268,7 @@ static Value leaveOutTiles(OpBuilder &builder, OnlineAttentionOp step,
 static void tile(WholeAttention whole) {
   OpBuilder builder(whole.normalize);
   Location loc = whole.step.getLoc();
-  int64_t tileM = whole.step.getSchedule()->getTileM();
+  int64_t tileM = whole.step.getSchedule()->getValues().tileM;
   Sizes rows;
   for (unsigned dim : {kBatch, kHead, kSequence})
     rows.push_back(getDim(builder, loc, whole.step.getQuery(), dim));

@@ -31,10 +31,9 @@ void BackwardTiler::run() {
   prepareRegions();
   ScheduleAttr keySchedule =
       op.getKeyScheduleAttr() ? op.getKeyScheduleAttr() : op.getScheduleAttr();
-  bool isFused = keySchedule && keySchedule.getFused() &&
-                 keySchedule.getFused().getValue() && scoreGradients.empty() &&
-                 !op.getDSink() && op.getLse() && !op.getAmaxDs() &&
-                 !isFloat8(op.getQuery().getType());
+  bool isFused = keySchedule && keySchedule.getValues().fused &&
+                 scoreGradients.empty() && !op.getDSink() && op.getLse() &&
+                 !op.getAmaxDs() && !isFloat8(op.getQuery().getType());
   if (isFused) {
     createDeltaNest();
     createFusedNest(keySchedule);
@@ -100,12 +99,11 @@ struct TileBackward : public attn::impl::TileBackwardPassBase<TileBackward> {
 
 private:
   TileSizes getTiles(AttentionBackwardOp op, ScheduleAttr schedule) {
-    TileSizes tiles{schedule ? schedule.getTileM() : 0,
-                    schedule ? schedule.getTileN() : 0};
-    if (tiles.m <= 0)
-      tiles.m = tileM ? tileM : getDefaultRows(op);
-    if (tiles.n <= 0)
-      tiles.n = tileN;
+    TileSizes tiles{tileM ? tileM : getDefaultRows(op), tileN};
+    if (schedule && schedule.getFields().has("tile_m"))
+      tiles.m = schedule.getValues().tileM;
+    if (schedule && schedule.getFields().has("tile_n"))
+      tiles.n = schedule.getValues().tileN;
     return tiles;
   }
 

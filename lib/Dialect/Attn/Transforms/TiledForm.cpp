@@ -151,21 +151,21 @@ LogicalResult attn::verifyTiledStep(OnlineAttentionOp step) {
     return step.emitOpError()
            << "expected a complete schedule in the form 'tiled'";
   AttentionDims dims = AttentionDims::get(step);
-  BoolAttr packs = schedule->getPackGqa();
-  bool isPacked = packs && packs.getValue();
+  bool isPacked = schedule->getValues().packGqa;
   if (dims.batch != 1 || (dims.queryHeads != 1 && !isPacked))
     return step.emitOpError() << "expected one batch and one query head in "
                                  "the form 'tiled', got "
                               << step.getQuery().getType();
   if (!ShapedType::isDynamic(dims.queryRows) &&
-      dims.queryHeads * dims.queryRows != schedule->getTileM())
-    return step.emitOpError() << "expected tile_m = " << schedule->getTileM()
-                              << " query rows in the form 'tiled', got "
-                              << dims.queryHeads * dims.queryRows;
-  if (!ShapedType::isDynamic(dims.keyRows) &&
-      dims.keyRows != schedule->getTileN())
+      dims.queryHeads * dims.queryRows != schedule->getValues().tileM)
     return step.emitOpError()
-           << "expected tile_n = " << schedule->getTileN()
+           << "expected tile_m = " << schedule->getValues().tileM
+           << " query rows in the form 'tiled', got "
+           << dims.queryHeads * dims.queryRows;
+  if (!ShapedType::isDynamic(dims.keyRows) &&
+      dims.keyRows != schedule->getValues().tileN)
+    return step.emitOpError()
+           << "expected tile_n = " << schedule->getValues().tileN
            << " key rows in the form 'tiled', got " << dims.keyRows;
   if (!isPosition(step.getOffsets()[kLoopN], loop))
     return step.emitOpError() << "expected the key offset to be computed from "

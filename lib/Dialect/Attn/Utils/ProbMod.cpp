@@ -150,7 +150,8 @@ static void decompose(AttentionOp op) {
 
 bool attn::isOfSteps(AttentionOp op) {
   ScheduleAttr schedule = op.getScheduleAttr();
-  bool isSmallCache = schedule && schedule.getKind() == "small_cache";
+  bool isSmallCache =
+      schedule && schedule.getValues().kind == ScheduleKind::SmallCache;
   return isProbFactor(op.getProbMod()) && !isSmallCache;
 }
 

@@ -6,8 +6,6 @@
 
 #include "KeyStream.h"
 
-#include "attn/Dialect/Attn/IR/ScheduleConversion.h"
-
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -223,5 +221,5 @@ FailureOr<KeyStream> KeyStream::find(KernelOp kernel) {
 
 attn::Schedule attn::tile::getScheduleOf(KernelOp kernel) {
   ScheduleAttr schedule = kernel.getScheduleAttr();
-  return schedule ? attn::getSchedule(schedule) : attn::Schedule();
+  return schedule ? schedule.getValues() : attn::Schedule();
 }

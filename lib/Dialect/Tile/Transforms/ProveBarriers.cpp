@@ -145,18 +145,14 @@ static bool isStatic(KernelOp kernel) {
 /// Launches with every number of tiles up to five turns of the longest ring and
 /// one tile, ragged ones among them, of few rows or few keys.
 static std::vector<TracedLaunch> getLaunches(KernelOp kernel) {
-  int64_t stages = 1, tileM = 64, tileN = 64, grid = 0;
+  int64_t stages = 1;
   kernel.walk([&](AllocMbarrierOp op) {
     auto type = cast<MbarrierType>(op.getBarrier().getType());
     stages = std::max(stages, type.getStages());
   });
-  if (auto schedule = kernel.getSchedule()) {
-    if (schedule->getTileM() != attn::ScheduleAttr::kNotChosen)
-      tileM = schedule->getTileM();
-    if (schedule->getTileN() != attn::ScheduleAttr::kNotChosen)
-      tileN = schedule->getTileN();
-    grid = schedule->getPersistentCtas();
-  }
+  attn::Schedule schedule = getScheduleOf(kernel);
+  int64_t tileM = schedule.tileM, tileN = schedule.tileN;
+  int64_t grid = schedule.persistentCtas;
   auto ctas = static_cast<int64_t>(kernel.getClusterCtas().value_or(1));
   // A persistent cluster that is alone has all tiles, others their own.
   bool isPersistent = false;

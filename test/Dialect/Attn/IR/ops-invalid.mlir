@@ -285,6 +285,31 @@ func.func private @f() attributes {s = #attn.schedule<tile_m = 64, tile_n = -8>}
 
 // -----
 
+// expected-error @+1 {{expected an integer for tile_n, got 'wide'}}
+func.func private @f() attributes {s = #attn.schedule<tile_n = "wide">}
+
+// -----
+
+// expected-error @+1 {{expected an integer for tile_n, got 'true'}}
+func.func private @f() attributes {s = #attn.schedule<tile_n = true>}
+
+// -----
+
+// expected-error @+1 {{expected 0 or 1 for pack_gqa, got '2'}}
+func.func private @f() attributes {s = #attn.schedule<pack_gqa = 2>}
+
+// -----
+
+// expected-error @+1 {{expected tile_m once, got it again}}
+func.func private @f() attributes {s = #attn.schedule<tile_m = 64, tile_m = 128>}
+
+// -----
+
+// expected-error @+1 {{unknown schedule field 'tile', expected one of kind, mma, tile_m}}
+func.func private @f() attributes {s = #attn.schedule<tile = 64>}
+
+// -----
+
 // 0 is a number, not what is left out.
 // expected-error @+1 {{expected cluster_m from 1 to 16, got 0}}
 func.func private @f() attributes {s = #attn.schedule<cluster_m = 0>}

@@ -7,7 +7,7 @@
 
 // SM80: mma = "mma_sync"{{.*}} query_in_registers =
 // SM90A: mma = "wgmma"{{.*}} producer_warps = 4{{.*}} cluster_m = 1
-// SM100A: mma = "tcgen05"{{.*}} producer_warps = 4{{.*}} cluster_m = 1
+// SM100A: mma = "tcgen05"{{.*}} producer_warps = 4{{.*}} persistent_ctas =
 // CLUSTER: error: {{.*}}the code generator has no
 func.func @f(%q: tensor<1x8x4096x128xbf16>, %k: tensor<1x2x4096x128xf8E4M3FN>) -> tensor<1x8x4096x128xbf16> {
   %o = attn.attention %q, %k, %k : tensor<1x8x4096x128xbf16>, tensor<1x2x4096x128xf8E4M3FN>, tensor<1x2x4096x128xf8E4M3FN> -> tensor<1x8x4096x128xbf16>

@@ -10,7 +10,7 @@
 
 // What is set on the op wins over the option, which wins over the choice.
 // CHECK-LABEL: @partial
-// CHECK: #attn.schedule<kind = "large_cache", mma = "mma_sync", tile_m = {{[1-9][0-9]*}}, tile_n = 32, tile_d = 64, tile_dv = 64, stages = {{[1-9]}}, warps = {{[1-9]}}, query_in_registers = {{true|false}}, rescale_threshold = 0, persistent_ctas = 0, output_tile = false, turns = "none", exp2_on_fma = 0, pack_gqa = false, splits = 1, cluster_m = 1, cluster_d = 1, fused = false>
+// CHECK: #attn.schedule<kind = "large_cache", mma = "mma_sync", tile_m = {{[1-9][0-9]*}}, tile_n = 32, tile_d = 64, tile_dv = 64, stages = {{[1-9]}}, warps = {{[1-9]}}, query_in_registers = {{true|false}}, rescale_threshold = 0, pack_gqa = false>
 // OVERRIDE-LABEL: @partial
 // OVERRIDE: tile_m = 32, tile_n = 32, tile_d = 64, tile_dv = 64, stages = 2, warps = 2
 // CPU-LABEL: @partial

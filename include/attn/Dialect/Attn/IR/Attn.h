@@ -30,6 +30,7 @@
 #include "attn/Dialect/Attn/IR/AttnDialect.h.inc"
 #include "attn/Dialect/Attn/IR/AttnEnums.h.inc"
 #include "attn/Dialect/Attn/IR/RowReduction.h"
+#include "attn/Schedule/Schedule.h"
 #define GET_ATTRDEF_CLASSES
 #include "attn/Dialect/Attn/IR/AttnAttrs.h.inc"
 #define GET_OP_CLASSES
