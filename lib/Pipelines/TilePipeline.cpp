@@ -43,6 +43,7 @@ void attn::buildTilePipeline(OpPassManager &pm,
   kernels.addPass(tile::createStageStoresPass());
   kernels.addPass(tile::createSliceOutputsPass());
   kernels.addPass(tile::createPipelinePass());
+  kernels.addPass(tile::createSpecializeProductsPass());
   kernels.addPass(tile::createSinkScalarsPass());
   kernels.addPass(
       tile::createAllocateSharedMemoryPass(getSharedMemoryLimit(options)));

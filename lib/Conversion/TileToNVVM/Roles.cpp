@@ -1,4 +1,4 @@
-//===- Roles.cpp - Producer and consumer warps -*- C++ -*-===//
+//===- Roles.cpp - Roles of warps -*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -38,12 +38,16 @@ struct RolesLowering : TileOpLowering<RolesOp> {
     rewriter.setInsertionPointToStart(branch.elseBlock());
     setRegisters(rewriter, loc, op.getProducerRegisters(),
                  NVVM::SetMaxRegisterAction::decrease);
-    Block *producer = branch.elseBlock();
-    if (!op.getAll())
-      producer = scf::IfOp::create(rewriter, loc, electOne(rewriter, loc, warp))
-                     .thenBlock();
-    rewriter.inlineBlockBefore(&op.getProducer().front(),
-                               producer->getTerminator());
+    Block *producers = branch.elseBlock();
+    for (auto [number, role] : llvm::enumerate(op.getProducers())) {
+      rewriter.setInsertionPoint(producers->getTerminator());
+      Block *block = producers;
+      if (!op.getAll())
+        block = scf::IfOp::create(rewriter, loc,
+                                  electOne(rewriter, loc, warp, number))
+                    .thenBlock();
+      rewriter.inlineBlockBefore(&role.front(), block->getTerminator());
+    }
     rewriter.eraseOp(op);
     return success();
   }
@@ -62,12 +66,13 @@ private:
         NVVM::SetMaxRegisterActionAttr::get(builder.getContext(), action));
   }
 
-  /// True in one thread of the first producer warp.
-  Value electOne(OpBuilder &builder, Location loc, Value warp) const {
+  /// True in one thread of producer warp `number`.
+  Value electOne(OpBuilder &builder, Location loc, Value warp,
+                 int64_t number) const {
     IndexBuilder index(builder, loc);
     Value isFirst =
         arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, warp,
-                              index.i32(getConsumerWarps()));
+                              index.i32(getConsumerWarps() + number));
     Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(),
                                               /*membermask=*/Value());
     return arith::AndIOp::create(builder, loc, isFirst, elected);

@@ -183,9 +183,14 @@ struct MmaTensorLowering : TileOpLowering<MmaTensorOp> {
       fence(rewriter, loc, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
       syncWarpgroup(rewriter, loc, warpgroup);
     }
+    OpBuilder::InsertionGuard guard(rewriter);
+    if (op.getOneThread()) {
+      multiply(rewriter, op, adaptor, tile);
+      rewriter.eraseOp(op);
+      return success();
+    }
     Value isFirst = index.isZero(index.bitAnd(index.warp(), 3));
     auto branch = scf::IfOp::create(rewriter, loc, isFirst);
-    OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(branch.thenBlock());
     // Of several lanes that a loop could take one by one, ptxas makes one.
     Value elected =
@@ -271,6 +276,20 @@ private:
     for (int64_t product = 0; product < products; ++product)
       addresses.push_back(index.add(first, product * kProductColumns));
     return addresses;
+  }
+};
+
+struct FenceTensorsLowering : TileOpLowering<FenceTensorsOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(FenceTensorsOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    fence(rewriter, op.getLoc(),
+          op.getAfter() ? NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC
+                        : NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
+    rewriter.eraseOp(op);
+    return success();
   }
 };
 
@@ -519,6 +538,7 @@ struct ScaleTensorLowering : TileOpLowering<ScaleTensorOp> {
 void attn::tile::populateTcgen05Patterns(TypeConverter &converter,
                                          RewritePatternSet &patterns) {
   patterns.add<AllocTensorsLowering, FreeTensorsLowering, NarrowTensorLowering,
-               StoreTensorLowering, MmaTensorLowering, LoadTensorLowering,
-               ScaleTensorLowering>(converter, patterns.getContext());
+               StoreTensorLowering, MmaTensorLowering, FenceTensorsLowering,
+               LoadTensorLowering, ScaleTensorLowering>(converter,
+                                                        patterns.getContext());
 }

@@ -89,7 +89,7 @@ void Tcgen05::checkMapping(const AttentionProblem &problem,
 
 RegisterSplit Tcgen05::splitRegisters(int64_t units, int64_t registers,
                                       bool producerComputes) const {
-  int64_t producer = units == 1 ? 56 : 24;
+  int64_t producer = units == 1 ? 168 : 40;
   if (producerComputes && units > 1)
     producer += kProducerShare * units;
   return shareRegisters(producer, units, registers);

@@ -266,23 +266,6 @@ LogicalResult CopyTmaOp::verify() {
                      getIndices().size());
 }
 
-LogicalResult RolesOp::verify() {
-  if (getProducer().getNumArguments() != 0)
-    return emitOpError() << "expected the producer to take no argument, got "
-                         << getProducer().getNumArguments();
-  if (getConsumer().getNumArguments() != 1 ||
-      !getConsumer().getArgument(0).getType().isIndex())
-    return emitOpError() << "expected the consumer to take the number of its "
-                            "warpgroup, an index";
-  for (int64_t registers : {getProducerRegisters(), getConsumerRegisters()})
-    if (registers < 24 || registers > 256 || registers % 8 != 0)
-      return emitOpError()
-             << "expected registers to be a multiple of 8 from 24 "
-                "to 256, got "
-             << registers;
-  return success();
-}
-
 LogicalResult LoadOperandOp::verify() {
   SharedType tile = getTile().getType();
   FragmentType operand = getOperand().getType();

@@ -219,6 +219,16 @@ FailureOr<KeyStream> KeyStream::find(KernelOp kernel) {
   return stream;
 }
 
+std::optional<unsigned> attn::tile::findStepCounter(scf::ForOp loop) {
+  Operation *yield = loop.getBody()->getTerminator();
+  for (auto [number, arg] : llvm::enumerate(loop.getRegionIterArgs())) {
+    auto next = yield->getOperand(number).getDefiningOp<arith::AddIOp>();
+    if (next && next.getLhs() == arg && matchPattern(next.getRhs(), m_One()))
+      return number;
+  }
+  return std::nullopt;
+}
+
 attn::Schedule attn::tile::getScheduleOf(KernelOp kernel) {
   ScheduleAttr schedule = kernel.getScheduleAttr();
   return schedule ? schedule.getValues() : attn::Schedule();

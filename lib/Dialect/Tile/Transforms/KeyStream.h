@@ -68,6 +68,10 @@ private:
   llvm::SmallVector<llvm::SmallVector<LoadOp>> loadsOfLoops;
 };
 
+/// The number, among the loop's values, of the one that each step increases by
+/// one: it counts the steps of all loops.
+std::optional<unsigned> findStepCounter(mlir::scf::ForOp loop);
+
 /// The kernel's schedule, with defaults for what is not chosen.
 Schedule getScheduleOf(KernelOp kernel);
 

@@ -521,8 +521,9 @@ LogicalResult RoleTracer::traceProducer(RolesOp roles) {
     thread.reset();
     return success();
   }
-  if (failed(traceRole(roles.getProducer(), "the producer", 1)))
-    return failure();
+  for (auto [number, role] : llvm::enumerate(roles.getProducers()))
+    if (failed(traceRole(role, "the " + roles.getRoleName(number), 1)))
+      return failure();
   if (!roles.getConsumer().getOps<ClusterBarrierOp>().empty())
     protocol.processes.back().events.push_back(
         {Kind::Arrive, roles, {getCluster("the end")}, 0, {}, 0});

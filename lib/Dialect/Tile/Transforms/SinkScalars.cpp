@@ -73,11 +73,14 @@ private:
     Operation *next = roles->getPrevNode();
     while (Operation *op = next) {
       next = op->getPrevNode();
-      if (!isScalarOp(op) || !isUsedIn(op, roles.getProducer()) ||
-          !isUsedIn(op, roles.getConsumer()))
+      SmallVector<Region *> readers;
+      for (Region &role : roles->getRegions())
+        if (isUsedIn(op, role))
+          readers.push_back(&role);
+      if (!isScalarOp(op) || readers.size() < 2)
         continue;
-      copyInto(op, roles.getProducer());
-      copyInto(op, roles.getConsumer());
+      for (Region *role : readers)
+        copyInto(op, *role);
       if (op->use_empty())
         op->erase();
       ++numSunk;

@@ -188,8 +188,8 @@ RolesOp Specializer::createRoles() {
   auto [producer, consumer] = family.splitRegisters(
       kernel.getWarps() / family.facts.unitWarps, kRegistersPerSm,
       /*producerComputes=*/rewrites() || looksUpPages());
-  auto roles = RolesOp::create(builder, kernel.getLoc(), producer,
-                               /*all=*/rewrites(), consumer);
+  auto roles = RolesOp::create(builder, kernel.getLoc(), {RolesOp::kProducer},
+                               producer, /*all=*/rewrites(), consumer);
   roles.getProducer().emplaceBlock();
   Block &block = roles.getConsumer().emplaceBlock();
   warpgroup = block.addArgument(builder.getIndexType(), kernel.getLoc());

@@ -52,24 +52,10 @@ struct StepLoop {
   }
 
 private:
-  bool findCounter();
   void findStarts();
   bool startsAreFree() const;
 };
 } // namespace
-
-/// The value that each step increases by one.
-bool StepLoop::findCounter() {
-  Operation *yield = loop.getBody()->getTerminator();
-  for (auto [number, arg] : llvm::enumerate(loop.getRegionIterArgs())) {
-    auto next = yield->getOperand(number).getDefiningOp<arith::AddIOp>();
-    if (!next || next.getLhs() != arg || !matchPattern(next.getRhs(), m_One()))
-      continue;
-    counter = number;
-    return true;
-  }
-  return false;
-}
 
 /// Up to the wait for the first of them. Those that add to a sum, or before
 /// which warps meet, are made of what the step computes. The place of a tile
@@ -131,8 +117,10 @@ bool StepLoop::startsAreFree() const {
 std::optional<StepLoop> StepLoop::match(scf::ForOp loop) {
   StepLoop of;
   of.loop = loop;
-  if (!of.findCounter())
+  std::optional<unsigned> counter = findStepCounter(loop);
+  if (!counter)
     return std::nullopt;
+  of.counter = *counter;
   of.findStarts();
   for (auto mma : loop.getOps<MmaTensorOp>())
     of.last = mma;

@@ -43,7 +43,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
                    tile_n = 64, stages = 2, warps = 4>
     ```
   }];
-  let parameters = (ins Attn_ScheduleFields : $fields);
+  let parameters = (ins Attn_ScheduleFields:$fields);
   let builders = [
     // What means something for a schedule, in a pass of the attention.
     AttrBuilder<(ins "const ::attn::Schedule &":$schedule,

@@ -11,33 +11,50 @@ include "attn/Dialect/Tile/IR/TileOpBase.td"
 
 def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
     HasParent<"KernelOp">]> {
-  let summary = "what the producer and the consumer warps do";
+  let summary = "what warps of a CTA do beside each other";
   let description = [{
-    The first `warps` warps of the kernel run `consumer`, whose argument is the
-    number of the warpgroup, the same in all its threads; one thread of the
-    others runs `producer`, or with `all` each of them. The numbers are registers a thread, which the roles
-    divide anew (PTX ISA, setmaxnreg).
+    Roles have names. The first `warps` warps of the kernel run `consumer`, the
+    last one here, whose argument is the number of the warpgroup, the same in all
+    its threads. Of the kernel's producer warps the first runs the first of the
+    other roles, the second the next one, by one thread each; or with `all` each
+    thread of them runs the only one. The numbers are registers a thread, which
+    producer warps and consumers divide anew (PTX ISA, setmaxnreg).
 
     Example:
     ```mlir
     attn_tile.roles producer(24) {
       attn_tile.copy_tma %k[%b, %h, %n] to %kt, %full[%stage] : ...
+    } products {
+      attn_tile.mma_tensor %q, %kt transpose_b into %s[%group], %done one_thread : ...
     } consumer(240) {
     ^bb0(%warpgroup: index):
-      attn_tile.mbarrier_wait %full[%stage], %parity : ...
+      attn_tile.mbarrier_wait %done[%warpgroup], %parity : ...
     }
     ```
   }];
-  let arguments = (ins I64Attr:$producer_registers, UnitAttr:$all,
-                       I64Attr:$consumer_registers);
-  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
-  let assemblyFormat = [{
-    `producer` `(` $producer_registers `)` (`all` $all^)? $producer
-    `consumer` `(` $consumer_registers `)` $consumer attr-dict
-  }];
+  let arguments = (ins StrArrayAttr:$names, I64Attr:$producer_registers,
+                       UnitAttr:$all, I64Attr:$consumer_registers);
+  let regions = (region SizedRegion<1>:$consumer,
+                        VariadicRegion<SizedRegion<1>>:$producers);
+  let builders = [OpBuilder<(ins "::llvm::ArrayRef<::llvm::StringRef>":$names,
+                                 "int64_t":$producerRegisters, "bool":$all,
+                                 "int64_t":$consumerRegisters)>];
+  let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
+    static constexpr ::llvm::StringLiteral kConsumer = "consumer",
+                                           kProducer = "producer",
+                                           kProducts = "products";
+
     ::mlir::Value getWarpgroup() { return getConsumer().getArgument(0); }
+    /// The role of this name, among those of producer warps; null if there is
+    /// none.
+    ::mlir::Region *getRole(::llvm::StringRef name);
+    /// Who loads.
+    ::mlir::Region &getProducer() { return getProducers().front(); }
+    std::string getRoleName(unsigned number) {
+      return ::llvm::cast<::mlir::StringAttr>(getNames()[number]).str();
+    }
   }];
 }
 

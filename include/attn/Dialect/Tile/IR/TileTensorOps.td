@@ -139,7 +139,8 @@ def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
     ISA, tcgen05.mma, tcgen05.commit); so are then all products that the thread
     has started before, which may have no barrier. With `meet` the warps of the
     warpgroup meet before, so that what they have read and written in tensor
-    memory comes first: without, they have met since.
+    memory comes first: without, they have met since. With `one_thread` a role of
+    one thread runs the op, which the warps have told what is there (`fence_tensors`).
 
     Example:
     ```mlir
@@ -153,16 +154,34 @@ def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
                        AttnTile_Shared:$b, UnitAttr:$transpose_b,
                        AttnTile_Tensor:$tile, Index:$warpgroup,
                        Optional<AttnTile_Mbarrier>:$barrier, UnitAttr:$accumulate,
-                       UnitAttr:$meet);
+                       UnitAttr:$meet, UnitAttr:$one_thread);
   let assemblyFormat = [{
     $a `,` $b (`transpose_b` $transpose_b^)? `into` $tile `[` $warpgroup `]`
-    (`,` $barrier^)? (`accumulate` $accumulate^)? (`meet` $meet^)? attr-dict
+    (`,` $barrier^)? (`accumulate` $accumulate^)? (`meet` $meet^)?
+    (`one_thread` $one_thread^)? attr-dict
     `:` type($a) `,` type($b) `into` type($tile) (`,` type($barrier)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Type getElementOfA();
   }];
+}
+
+def FenceTensorsOp : AttnTile_TensorOp<"fence_tensors"> {
+  let summary = "order tensor memory with what threads tell each other";
+  let description = [{
+    Before a thread arrives at an mbarrier, for what it has read and written in
+    tensor memory; with `after` behind its wait, for what it reads, writes or
+    multiplies then (PTX ISA, tcgen05.fence).
+
+    Example:
+    ```mlir
+    attn_tile.fence_tensors
+    attn_tile.fence_tensors after
+    ```
+  }];
+  let arguments = (ins UnitAttr:$after);
+  let assemblyFormat = "(`after` $after^)? attr-dict";
 }
 
 def LoadTensorOp : AttnTile_TensorOp<"load_tensor"> {

@@ -380,6 +380,64 @@ def SliceOutputsPass : Pass<"attn-tile-slice-outputs", "::attn::tile::KernelOp">
   ];
 }
 
+def SpecializeProductsPass : Pass<"attn-tile-specialize-products", "::attn::tile::KernelOp"> {
+  let summary = "Let a thread of its own start the products in tensor memory";
+  let description = [{
+    A role `products`, one thread of a producer warp, starts the products of all
+    warpgroups: it has their loops and branches, waits for the tiles that they read,
+    and, where the warps of a warpgroup met, for an mbarrier that each of them
+    arrives at. What is between two such waits it does for one warpgroup after the other, so
+    that the tensor cores have the products of one while the others compute, as
+    FlashAttention-4's warp for products does; and a warp of the consumers waits for no
+    other one. Kernels whose producer warps are all at work, or whose consumers
+    change the query in its tile, stay as they are.
+
+    Requires: roles, as `--attn-tile-specialize-warps` makes them. Ensures: products
+    in tensor memory are started by one role.
+
+    Example: the warps tell when P is there, and wait for S alone.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-products))'
+    attn_tile.kernel @steps(%n: index, %o: !attn_tile.global<2x8x?x64xf32>) warps(4)
+        attributes {producer_warps = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %q = attn_tile.alloc : <128x64xf16, swizzle = 128>
+      %k = attn_tile.alloc : <64x64xf16, swizzle = 128>
+      %s, %acc = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>
+      %done = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %added = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      attn_tile.init_mbarriers %done, %added : !attn_tile.mbarrier<1, arrivals = 1>, !attn_tile.mbarrier<1, arrivals = 1>
+      attn_tile.roles producer(56) {
+        %c = arith.constant 0 : index
+      } consumer(256) {
+      ^bb0(%warpgroup: index):
+        %steps = scf.for %j = %c0 to %n step %c1 iter_args(%step = %c0) -> (index) {
+          %parity = arith.andi %step, %c1 : index
+          attn_tile.mma_tensor %q, %k transpose_b into %s[%warpgroup], %done
+              : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+          attn_tile.mbarrier_wait %done[%warpgroup], %parity : <1, arrivals = 1>
+          %scores = attn_tile.load_tensor %s[%warpgroup] : <128x64xf32> -> <128x64xf32, accumulator>
+          %p = attn_tile.to_operand %scores : <128x64xf32, accumulator> -> <128x64xf16, operand_a>
+          %place = attn_tile.narrow_tensor %s[%warpgroup] : <128x64xf32> -> <128x64xf16>
+          attn_tile.store_tensor %p to %place[%warpgroup] : <128x64xf16, operand_a> to <128x64xf16>
+          attn_tile.mma_tensor %place, %k into %acc[%warpgroup], %added accumulate meet
+              : !attn_tile.tensor<128x64xf16>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+          attn_tile.mbarrier_wait %added[%warpgroup], %parity : <1, arrivals = 1>
+          %next = arith.addi %step, %c1 : index
+          scf.yield %next : index
+        }
+        attn_tile.free_tensors %s, %acc : !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>
+      }
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numKernels", "kernels-with-products-role", "Number of kernels with a role for products">
+  ];
+}
+
 def SinkScalarsPass : Pass<"attn-tile-sink-scalars", "::attn::tile::KernelOp"> {
   let summary = "Compute scalars in each role that reads them";
   let description = [{

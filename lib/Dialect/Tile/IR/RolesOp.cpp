@@ -1,0 +1,131 @@
+//===- RolesOp.cpp - Roles of warps ---------------------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Text and verifier of attn_tile.roles.
+//
+//===----------------------------------------------------------------------===//
+
+#include "attn/Dialect/Tile/IR/Tile.h"
+
+#include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace attn::tile;
+
+void RolesOp::build(OpBuilder &builder, OperationState &state,
+                    ArrayRef<StringRef> names, int64_t producerRegisters,
+                    bool all, int64_t consumerRegisters) {
+  build(builder, state, builder.getStrArrayAttr(names), producerRegisters, all,
+        consumerRegisters, names.size());
+}
+
+Region *RolesOp::getRole(StringRef name) {
+  for (auto [other, role] : llvm::zip_equal(
+           getNames().getAsValueRange<StringAttr>(), getProducers()))
+    if (other == name)
+      return &role;
+  return nullptr;
+}
+
+/// `producer(24) all {...}`: the registers with the first role, which all have.
+void RolesOp::print(OpAsmPrinter &printer) {
+  bool isFirst = true;
+  for (auto [name, role] : llvm::zip_equal(
+           getNames().getAsValueRange<StringAttr>(), getProducers())) {
+    printer << " " << name;
+    if (isFirst)
+      printer << "(" << getProducerRegisters() << ")"
+              << (getAll() ? " all" : "");
+    printer << " ";
+    printer.printRegion(role);
+    isFirst = false;
+  }
+  printer << " " << kConsumer << "(" << getConsumerRegisters() << ") ";
+  printer.printRegion(getConsumer());
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {getNamesAttrName(), getAllAttrName(),
+                                 getProducerRegistersAttrName(),
+                                 getConsumerRegistersAttrName()});
+}
+
+ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  SmallVector<StringRef> names;
+  SmallVector<std::unique_ptr<Region>> roles;
+  auto parseRole = [&](Region &role) -> ParseResult {
+    if (parser.parseRegion(role))
+      return failure();
+    if (role.empty())
+      role.emplaceBlock();
+    return success();
+  };
+  auto parseRegisters = [&](StringAttr name) -> ParseResult {
+    int64_t count = 0;
+    if (parser.parseLParen() || parser.parseInteger(count) ||
+        parser.parseRParen())
+      return failure();
+    result.addAttribute(name, builder.getI64IntegerAttr(count));
+    return success();
+  };
+  StringRef name;
+  while (true) {
+    if (parser.parseKeyword(&name))
+      return failure();
+    if (name == kConsumer)
+      break;
+    if (names.empty() &&
+        parseRegisters(getProducerRegistersAttrName(result.name)))
+      return failure();
+    if (names.empty() && succeeded(parser.parseOptionalKeyword("all")))
+      result.addAttribute(getAllAttrName(result.name), builder.getUnitAttr());
+    names.push_back(name);
+    if (parseRole(*roles.emplace_back(std::make_unique<Region>())))
+      return failure();
+  }
+  if (names.empty())
+    return parser.emitError(parser.getNameLoc(),
+                            "expected a role beside the consumer, got none");
+  result.addAttribute(getNamesAttrName(result.name),
+                      builder.getStrArrayAttr(names));
+  if (parseRegisters(getConsumerRegistersAttrName(result.name)) ||
+      parseRole(*result.addRegion()))
+    return failure();
+  for (std::unique_ptr<Region> &role : roles)
+    result.addRegion(std::move(role));
+  return parser.parseOptionalAttrDict(result.attributes);
+}
+
+LogicalResult RolesOp::verify() {
+  llvm::StringSet<> names;
+  for (auto [name, role] : llvm::zip_equal(
+           getNames().getAsValueRange<StringAttr>(), getProducers())) {
+    if (!names.insert(name).second)
+      return emitOpError() << "expected roles of different names, got '" << name
+                           << "' twice";
+    if (role.getNumArguments() != 0)
+      return emitOpError() << "expected the " << name
+                           << " to take no argument, got "
+                           << role.getNumArguments();
+  }
+  if (getConsumer().getNumArguments() != 1 ||
+      !getConsumer().getArgument(0).getType().isIndex())
+    return emitOpError() << "expected the consumer to take the number of its "
+                            "warpgroup, an index";
+  uint64_t warps =
+      cast<KernelOp>((*this)->getParentOp()).getProducerWarps().value_or(0);
+  if (uint64_t most = getAll() ? 1 : std::max<uint64_t>(warps, 1);
+      names.size() > most)
+    return emitOpError() << "expected at most " << most
+                         << " roles beside the consumer, got " << names.size();
+  for (int64_t registers : {getProducerRegisters(), getConsumerRegisters()})
+    if (registers < 24 || registers > 256 || registers % 8 != 0)
+      return emitOpError()
+             << "expected registers to be a multiple of 8 from 24 "
+                "to 256, got "
+             << registers;
+  return success();
+}
