@@ -583,6 +583,23 @@ def build_mistral_sliding_cache():
     return cache_step(sliding_cache, 95, create_sliding_window_causal_mask, sliding_window=96)
 
 
+def static_sliding_cache(keys, values):
+    """Of a window that is full, in a buffer."""
+    from transformers.cache_utils import Cache, StaticSlidingWindowLayer
+    layer = StaticSlidingWindowLayer(max_cache_len=keys.shape[2], sliding_window=keys.shape[2])
+    layer.lazy_initialization(keys, values)
+    # The layer writes into its buffers, the exported function has them as results.
+    layer.keys, layer.values, layer.cumulative_length_int = keys.clone(), values.clone(), 4 * keys.shape[2]
+    return Cache(layers=[layer])
+
+
+@block("mistral-static-sliding-cache")
+def build_mistral_static_sliding_cache():
+    """A decode step of Mistral with transformers' StaticCache of its window, which is full, f16: B=2, Hq=4, Hkv=2, M=1, N=96, D=64."""
+    from transformers.masking_utils import create_sliding_window_causal_mask
+    return cache_step(static_sliding_cache, 96, create_sliding_window_causal_mask, sliding_window=96)
+
+
 @block("flax-multihead-attention", packages=("flax",), route="jax")
 def build_flax_multihead_attention():
     """flax.linen.MultiHeadDotProductAttention, causal mask as input: B=2, H=4, M=N=40, D=64."""

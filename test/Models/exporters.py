@@ -62,13 +62,26 @@ def copy_row(tensor, dim, index, source):
     return torch.slice_scatter(tensor, source, dim, row, row + 1)
 
 
+def put_row(tensor, indices, values, accumulate=False):
+    """index_put of one row, as copy_row."""
+    dims = [dim for dim, index in enumerate(indices) if index is not None]
+    if accumulate or len(dims) != 1 or indices[dims[0]].shape != (1,):
+        return NotImplemented
+    row = indices[dims[0]].item()
+    if not isinstance(row, int):
+        return NotImplemented
+    row %= tensor.shape[dims[0]]
+    return torch.slice_scatter(tensor, values, dims[0], row, row + 1)
+
+
 def decompositions():
     """torch-mlir's table, less the norms, which it lowers better itself: the
     table turns a group norm into gathers with kilobytes of constant indices."""
     norms = (torch.ops.aten.native_group_norm, torch.ops.aten.native_layer_norm)
     table = {op: function for op, function in get_decomposition_table().items()
              if op._overloadpacket not in norms}
-    return table | {torch.ops.aten.index_copy.default: copy_row}
+    return table | {torch.ops.aten.index_copy.default: copy_row,
+                    torch.ops.aten.index_put.default: put_row}
 
 
 @dataclasses.dataclass

@@ -39,17 +39,21 @@ void attn::emitRoomCheck(ImplicitLocOpBuilder &builder, Value holds) {
       "expected past_length from 0 on, with room for new rows behind it");
 }
 
-bool attn::isCacheOf(Value past, Operation *reader) {
+bool attn::isCacheOf(Value past, ArrayRef<Operation *> readers) {
   auto argument = dyn_cast<BlockArgument>(past);
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
                : nullptr;
   return function && function.getBody().hasOneBlock() &&
-         reader->getBlock() == argument.getOwner() &&
+         llvm::all_of(readers,
+                      [&](Operation *reader) {
+                        return reader->getBlock() == argument.getOwner();
+                      }) &&
          SymbolTable::symbolKnownUseEmpty(
              function, function->getParentOfType<ModuleOp>()) &&
          llvm::all_of(past.getUsers(), [&](Operation *user) {
            auto dim = dyn_cast<tensor::DimOp>(user);
-           return user == reader || (dim && dim.getConstantIndex());
+           return llvm::is_contained(readers, user) ||
+                  (dim && dim.getConstantIndex());
          });
 }

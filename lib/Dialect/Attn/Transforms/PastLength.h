@@ -21,8 +21,8 @@ mlir::Value getPastLength(mlir::func::FuncOp function);
 void emitRoomCheck(mlir::ImplicitLocOpBuilder &builder, mlir::Value holds);
 
 /// True if `past` is an argument of a function of one block that nothing calls,
-/// and nothing but `reader`, in that block, reads more of it than its sizes.
-bool isCacheOf(mlir::Value past, mlir::Operation *reader);
+/// and nothing but `readers`, in that block, reads more of it than its sizes.
+bool isCacheOf(mlir::Value past, llvm::ArrayRef<mlir::Operation *> readers);
 
 } // namespace attn
 

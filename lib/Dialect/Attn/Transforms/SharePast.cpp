@@ -38,7 +38,7 @@ static bool grows(tensor::ConcatOp concat) {
     return false;
   Value past = concat.getInputs()[0];
   return cast<RankedTensorType>(past.getType()).isDynamicDim(kSequence) &&
-         isCacheOf(past, concat);
+         isCacheOf(past, {concat});
 }
 
 namespace {

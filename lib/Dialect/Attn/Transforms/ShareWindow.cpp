@@ -21,6 +21,8 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include "llvm/ADT/MapVector.h"
+
 namespace attn {
 #define GEN_PASS_DEF_SHAREWINDOWPASS
 #include "attn/Dialect/Attn/Transforms/Passes.h.inc"
@@ -29,96 +31,196 @@ namespace attn {
 using namespace mlir;
 using namespace attn;
 
-/// True if the attention's result is the same in any order of the keys.
-static bool hasNoOrder(AttentionOp op) {
-  return !op.hasMaskMod() && !op.hasScoreMod() && !op.hasProbMod() &&
-         !op.getBias() && !op.hasLengths() && !op.getDropoutSeed();
+namespace {
+/// The last rows of a cache, and a new one behind them.
+struct Window {
+  Value rows;
+  /// As many, of which the first is dropped, or all but the new one.
+  BlockArgument cache;
+  Value newRow;
+
+  bool dropsRow() const { return cache.getType() == rows.getType(); }
+};
+} // namespace
+
+/// True if `mod` does not know where a key is.
+static bool hasNoOrder(Region &mod) {
+  return mod.empty() || mod.getArguments().back().use_empty();
 }
 
-/// True if `use` returns what `rows` are without the first one.
-static bool returnsTheRest(Operation *use, tensor::ConcatOp rows) {
-  auto slice = dyn_cast<tensor::ExtractSliceOp>(use);
-  if (!slice || !slice.hasUnitStride() || !slice->hasOneUse() ||
-      !isa<func::ReturnOp>(*slice->user_begin()))
+/// True if the attention's result is the same in any order of the keys.
+static bool hasNoOrder(AttentionOp op) {
+  return hasNoOrder(op.getMaskMod()) && hasNoOrder(op.getScoreMod()) &&
+         hasNoOrder(op.getProbMod()) && !op.getBias() && !op.hasLengths() &&
+         !op.getDropoutSeed();
+}
+
+static int64_t getNumRows(Value rows) {
+  return cast<RankedTensorType>(rows.getType()).getDimSize(kSequence);
+}
+
+static Value peelCasts(Value value) {
+  while (auto cast = value.getDefiningOp<tensor::CastOp>())
+    value = cast.getSource();
+  return value;
+}
+
+/// True if `slice` is `count` rows of its source, from `first` on.
+static bool isRows(tensor::ExtractSliceOp slice, int64_t first, int64_t count) {
+  SmallVector<int64_t> offsets(4, 0);
+  SmallVector<int64_t> shape(slice.getSourceType().getShape());
+  if (shape.size() != 4 || !slice.hasUnitStride())
     return false;
-  SmallVector<int64_t> offsets(4, 0), shape(rows.getType().getShape());
-  offsets[kSequence] = 1;
-  shape[kSequence] -= 1;
+  offsets[kSequence] = first;
+  shape[kSequence] = count;
   return slice.getStaticOffsets() == ArrayRef(offsets) &&
          slice.getType().getShape() == ArrayRef(shape);
 }
 
-/// The rows of an argument and one new row, as an attention without order reads
-/// them, and all but the first as the function returns them; null otherwise.
-static tensor::ConcatOp findWindow(Value rows) {
-  auto concat = rows.getDefiningOp<tensor::ConcatOp>();
-  if (!concat || concat.getDim() != kSequence ||
-      concat.getInputs().size() != 2 || concat.getType().getRank() != 4 ||
-      !concat.getType().hasStaticShape() ||
-      cast<ShapedType>(concat.getInputs()[1].getType()).getDimSize(kSequence) !=
-          1 ||
-      !isCacheOf(concat.getInputs()[0], concat))
-    return nullptr;
+/// Rows of an argument of as many rows as `window` has: `count` from `first`
+/// on.
+static tensor::ExtractSliceOp getCacheRows(Value rows, Value window,
+                                           int64_t first, int64_t count) {
+  auto slice = peelCasts(rows).getDefiningOp<tensor::ExtractSliceOp>();
+  return slice && slice.getSourceType() == window.getType() &&
+                 isa<BlockArgument>(slice.getSource()) &&
+                 isRows(slice, first, count)
+             ? slice
+             : nullptr;
+}
+
+/// True if `use` returns what `window` is without its first row.
+static bool returnsTheRest(Operation *use, Value window) {
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(use);
+  return slice && isRows(slice, 1, getNumRows(window) - 1) &&
+         slice->hasOneUse() && isa<func::ReturnOp>(*slice->user_begin());
+}
+
+/// What puts one row behind others, by tensor.concat.
+static std::optional<Window> matchConcat(tensor::ConcatOp concat) {
+  if (concat.getDim() != kSequence || concat.getInputs().size() != 2)
+    return std::nullopt;
+  Value window = concat.getResult(), past = concat.getInputs()[0];
+  Value newRow = peelCasts(concat.getInputs()[1]);
+  if (getNumRows(newRow) != 1)
+    return std::nullopt;
+  if (auto slice = getCacheRows(past, window, 1, getNumRows(window) - 1))
+    if (isCacheOf(slice.getSource(), {slice}))
+      return Window{window, cast<BlockArgument>(slice.getSource()), newRow};
+  if (isCacheOf(past, {concat}))
+    return Window{window, cast<BlockArgument>(past), newRow};
+  return std::nullopt;
+}
+
+/// Rows that are rolled by one, where the new one takes the place of the first,
+/// which has become the last.
+static std::optional<Window> matchRoll(tensor::InsertSliceOp insert) {
+  Value window = insert.getResult();
+  auto roll = insert.getDest().getDefiningOp<tensor::ConcatOp>();
+  if (!roll || !roll->hasOneUse() || roll.getDim() != kSequence ||
+      roll.getInputs().size() != 2)
+    return std::nullopt;
+  int64_t last = getNumRows(window) - 1;
+  auto rest = getCacheRows(roll.getInputs()[0], window, 1, last);
+  auto first = getCacheRows(roll.getInputs()[1], window, 0, 1);
+  SmallVector<int64_t> offsets(4, 0);
+  offsets[kSequence] = last;
+  if (!rest || !first || rest.getSource() != first.getSource() ||
+      insert.getSourceType() != first.getType() || !insert.hasUnitStride() ||
+      insert.getStaticOffsets() != ArrayRef(offsets) ||
+      !isCacheOf(rest.getSource(), {rest, first}))
+    return std::nullopt;
+  return Window{window, cast<BlockArgument>(rest.getSource()),
+                insert.getSource()};
+}
+
+/// The window that `rows` are, which attentions without order read, and the
+/// function returns; nothing otherwise.
+static std::optional<Window> findWindow(Value rows) {
+  auto type = cast<RankedTensorType>(rows.getType());
+  if (type.getRank() != 4 || !type.hasStaticShape())
+    return std::nullopt;
+  std::optional<Window> window;
+  if (auto concat = rows.getDefiningOp<tensor::ConcatOp>())
+    window = matchConcat(concat);
+  else if (auto insert = rows.getDefiningOp<tensor::InsertSliceOp>())
+    window = matchRoll(insert);
+  if (!window)
+    return std::nullopt;
   int64_t returns = 0;
-  for (Operation *user : concat->getUsers()) {
+  for (Operation *user : rows.getUsers()) {
     auto attention = dyn_cast<AttentionOp>(user);
-    if (attention && hasNoOrder(attention) &&
-        attention.getQuery() != concat.getResult())
+    if (attention && hasNoOrder(attention) && attention.getQuery() != rows)
       continue;
-    if (!returnsTheRest(user, concat) || ++returns > 1)
-      return nullptr;
+    bool isReturn = window->dropsRow() ? isa<func::ReturnOp>(user)
+                                       : returnsTheRest(user, rows);
+    if (!isReturn || ++returns > 1)
+      return std::nullopt;
   }
-  return returns == 1 ? concat : nullptr;
+  return returns == 1 ? window : std::nullopt;
+}
+
+/// Erases `op` and what only it has used.
+static void eraseWithSources(Operation *op) {
+  SmallVector<Value> operands(op->getOperands());
+  op->erase();
+  for (Value operand : operands)
+    if (Operation *source = operand.getDefiningOp();
+        source && isOpTriviallyDead(source))
+      eraseWithSources(source);
 }
 
 /// Gives the function a ring of all rows, with the new one at `place`.
-static void makeRing(tensor::ConcatOp rows, Value place,
-                     func::FuncOp function) {
-  ImplicitLocOpBuilder builder(rows.getLoc(), rows);
-  auto ring = cast<BlockArgument>(rows.getInputs()[0]);
-  RankedTensorType type = rows.getType();
-  ring.setType(type);
+static void makeRing(Window window, Value place, func::FuncOp function) {
+  Operation *op = window.rows.getDefiningOp();
+  ImplicitLocOpBuilder builder(op->getLoc(), op);
+  bool dropsRow = window.dropsRow();
+  BlockArgument ring = window.cache;
+  ring.setType(window.rows.getType());
   SmallVector<OpFoldResult> sizes =
-      tensor::getMixedSizes(builder, rows.getLoc(), rows.getInputs()[1]);
+      tensor::getMixedSizes(builder, op->getLoc(), window.newRow);
   SmallVector<OpFoldResult> offsets(4, builder.getIndexAttr(0));
   SmallVector<OpFoldResult> strides(4, builder.getIndexAttr(1));
   offsets[kSequence] = place;
-  Value present = tensor::InsertSliceOp::create(builder, rows.getInputs()[1],
-                                                ring, offsets, sizes, strides);
-  for (Operation *user : llvm::make_early_inc_range(rows->getUsers()))
-    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user)) {
+  Value present = tensor::InsertSliceOp::create(builder, window.newRow, ring,
+                                                offsets, sizes, strides);
+  for (Operation *user : llvm::make_early_inc_range(window.rows.getUsers()))
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+        slice && !dropsRow) {
       slice.replaceAllUsesWith(present);
       slice.erase();
     }
-  rows.replaceAllUsesWith(present);
-  rows.erase();
+  window.rows.replaceAllUsesWith(present);
+  eraseWithSources(op);
   Block &body = function.getBody().front();
   function.setType(builder.getFunctionType(
       body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
 }
 
+/// By their rows.
+using Windows = llvm::MapVector<Value, Window>;
+
 /// The windows of `function`: keys and values of each attention alike, whose
 /// rows would have two orders else.
-static llvm::SetVector<tensor::ConcatOp> findWindows(func::FuncOp function) {
-  llvm::SetVector<tensor::ConcatOp> windows;
+static Windows findWindows(func::FuncOp function) {
+  Windows windows;
   function.walk([&](AttentionOp op) {
     for (Value rows : {op.getKey(), op.getValue()})
-      if (tensor::ConcatOp window = findWindow(rows))
-        windows.insert(window);
+      if (std::optional<Window> window = findWindow(rows))
+        windows.insert({rows, *window});
   });
-  auto isWindow = [&](Value rows) {
-    auto concat = rows.getDefiningOp<tensor::ConcatOp>();
-    return concat && windows.contains(concat);
-  };
-  auto hasOthers = [&](tensor::ConcatOp window) {
-    return llvm::any_of(window->getUsers(), [&](Operation *user) {
+  auto hasOthers = [&](const std::pair<Value, Window> &window) {
+    return llvm::any_of(window.first.getUsers(), [&](Operation *user) {
       auto op = dyn_cast<AttentionOp>(user);
-      return op && !(isWindow(op.getKey()) && isWindow(op.getValue()));
+      return op && !(windows.contains(op.getKey()) &&
+                     windows.contains(op.getValue()));
     });
   };
   // Without one of them those beside it are none, either.
-  while (windows.remove_if(hasOthers))
-    continue;
+  for (size_t before = 0; before != windows.size();) {
+    before = windows.size();
+    windows.remove_if(hasOthers);
+  }
   return windows;
 }
 
@@ -128,16 +230,16 @@ struct ShareWindow : public attn::impl::ShareWindowPassBase<ShareWindow> {
 
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      llvm::SetVector<tensor::ConcatOp> windows = findWindows(function);
+      Windows windows = findWindows(function);
       if (windows.empty())
         continue;
-      share(function, windows.getArrayRef());
+      share(function, windows);
       numShared += windows.size();
     }
   }
 
 private:
-  static void share(func::FuncOp function, ArrayRef<tensor::ConcatOp> windows) {
+  static void share(func::FuncOp function, const Windows &windows) {
     Value length = getPastLength(function);
     ImplicitLocOpBuilder builder(function.getLoc(), function);
     builder.setInsertionPointAfterValue(length);
@@ -146,13 +248,13 @@ private:
                   arith::CmpIOp::create(builder, arith::CmpIPredicate::sge,
                                         length, zero));
     llvm::DenseMap<int64_t, Value> places;
-    for (tensor::ConcatOp rows : windows) {
-      int64_t size = rows.getType().getDimSize(kSequence);
+    for (const auto &[rows, window] : windows) {
+      int64_t size = getNumRows(rows);
       Value &place = places[size];
       if (!place)
         place = arith::RemUIOp::create(
             builder, length, arith::ConstantIndexOp::create(builder, size));
-      makeRing(rows, place, function);
+      makeRing(window, place, function);
     }
   }
 };

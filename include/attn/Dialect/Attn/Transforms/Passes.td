@@ -422,11 +422,12 @@ def ShareWindowPass : Pass<"attn-share-window", "::mlir::ModuleOp"> {
   let description = [{
     An argument [B, H, W - 1, D] that the graph concatenates with a new row, and
     returns without the first one, as transformers' caches of sliding windows do,
-    would be copied at each step. Where an attention without mask or anything else
-    that knows a key's place reads all W rows, it becomes a ring of W rows: the new
-    one goes to row n mod W, n being the argument of `--attn-share-past`, the rows that
-    the function got before, and the result is the ring.
-    `--attn-raise-append` makes an append of it.
+    would be copied at each step; and so would one [B, H, W, D] that is moved by one
+    row before (by slices, or rolled), as its static caches are. Where an attention
+    without mask or anything else that knows a key's place reads all W rows, it
+    becomes a ring of W rows: the new one goes to row n mod W, n being the argument
+    of `--attn-share-past`, the rows that the function got before, and the result
+    is the ring. `--attn-raise-append` makes an append of it.
 
     Requires: `tensor`. Ensures: `tensor`.
 
