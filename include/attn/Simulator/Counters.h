@@ -59,11 +59,29 @@ struct PathBytes {
   uint64_t read = 0, write = 0;
 };
 
+/// What memory moves to the L1 cache at least, in bytes.
+inline constexpr uint64_t sectorBytes = 32;
+
+/// Requests that read one allocation: those of a warp's instruction, of a box
+/// or of a bulk copy.
+struct ReadRequests {
+  uint64_t sectors = 0; ///< that they touch
+  uint64_t bytes = 0;   ///< of these; what several lanes read counts once
+  /// What the first warp of a CTA to read had executed and waited for before
+  /// it did; the most of all CTAs.
+  uint64_t instructionsBefore = 0, waitsBefore = 0;
+
+  /// The share of the sectors' bytes that is read.
+  double sectorUse() const;
+  void add(const ReadRequests &other);
+};
+
 /// Bytes that one allocation saw.
 struct BufferTraffic {
   std::string name;
   uint64_t address = 0;
   std::array<PathBytes, numGlobalPaths> paths;
+  ReadRequests requests;
 
   uint64_t read() const;
   uint64_t write() const;

@@ -40,6 +40,8 @@ struct CacheTiming {
   double instructions = 0; ///< of warps
   double sharedBytes = 0;  ///< of shared memory, read and written
   double inFlight = 0;     ///< bytes of copies on their way, of an SM
+  double sectorUse = 0;    ///< as ReadRequests, of both
+  uint64_t instructionsBefore = 0, waitsBefore = 0; ///< of the first of both
 };
 
 struct Timing {

@@ -37,6 +37,17 @@ const char *attn::sim::name(WaitReason reason) {
   return names[size_t(reason)];
 }
 
+double ReadRequests::sectorUse() const {
+  return double(bytes) / double(std::max<uint64_t>(sectors * sectorBytes, 1));
+}
+
+void ReadRequests::add(const ReadRequests &other) {
+  sectors += other.sectors;
+  bytes += other.bytes;
+  instructionsBefore = std::max(instructionsBefore, other.instructionsBefore);
+  waitsBefore = std::max(waitsBefore, other.waitsBefore);
+}
+
 uint64_t BufferTraffic::read() const {
   uint64_t sum = 0;
   for (const PathBytes &path : paths)
@@ -108,6 +119,7 @@ static void addBuffer(std::vector<BufferTraffic> &buffers,
     it->paths[path].read += other.paths[path].read;
     it->paths[path].write += other.paths[path].write;
   }
+  it->requests.add(other.requests);
 }
 
 void Counters::add(const Counters &other) {
@@ -153,6 +165,11 @@ static json bufferToJson(const BufferTraffic &buffer) {
       out["paths"][name(GlobalPath(path))] = {
           {"read", buffer.paths[path].read},
           {"write", buffer.paths[path].write}};
+  if (const ReadRequests &requests = buffer.requests; requests.sectors)
+    out["requests"] = {{"sectors", requests.sectors},
+                       {"sector_use", requests.sectorUse()},
+                       {"instructions_before", requests.instructionsBefore},
+                       {"waits_before", requests.waitsBefore}};
   return out;
 }
 

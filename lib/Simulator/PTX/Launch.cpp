@@ -239,6 +239,7 @@ void sumTraffic(const std::vector<Worker> &workers, Counters &sum) {
         buffer.paths[path].read += worker.traffic[window.id][path].read;
         buffer.paths[path].write += worker.traffic[window.id][path].write;
       }
+      buffer.requests.add(worker.requests[window.id]);
     }
   for (auto &[address, buffer] : byAddress)
     if (buffer.read() || buffer.write())
@@ -342,6 +343,7 @@ std::vector<Worker> makeWorkers(LaunchContext &launch) {
     worker.memory = launch.memory;
     worker.chain = chain;
     worker.traffic.resize(launch.memory->numIds());
+    worker.requests.resize(launch.memory->numIds());
     worker.warpCounts.assign(codeSize * launch.warpsPerCta(), 0);
     worker.laneCounts.assign(codeSize, 0);
   }

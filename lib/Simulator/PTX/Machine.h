@@ -112,6 +112,8 @@ struct Warp {
   std::vector<u64> slotStamps;                      // clock of the last access
   std::vector<MbarrierClocks *> unfencedInits;
 
+  u64 instructions = 0, waits = 0; // until now
+
   // Trace.
   u64 cycle = 0, waitBegin = 0;
 };
@@ -162,6 +164,8 @@ struct Cta {
   /// When agents last reached into this CTA, and what its warps knew when they
   /// exited.
   VectorClock remoteAccesses, exited;
+
+  std::vector<u32> readAllocations; // by some request
 
   // Storage of the warps.
   std::vector<u32> registerFile, predicateFile;
@@ -216,6 +220,15 @@ struct GlobalWindow {
   }
 };
 
+/// What a request reads of one allocation.
+struct ReadRequest {
+  struct Range {
+    u64 begin, end;
+  };
+  std::vector<Range> ranges;
+  u32 allocation = 0; // id
+};
+
 /// A host thread.
 struct Worker {
   LaunchContext *launch = nullptr;
@@ -231,18 +244,23 @@ struct Worker {
   std::vector<u64> warpCounts; // [warp index][pc]
   std::vector<u64> laneCounts; // [pc]
   std::vector<std::array<PathBytes, numGlobalPaths>> traffic; // by allocation
+  std::vector<ReadRequests> requests;                         // by allocation
+  ReadRequest request;                                        // the current one
   Counters counters;
 
-  void countWait(u32 warp, WaitReason reason) {
-    if (counters.waitsPerWarp.size() <= warp)
-      counters.waitsPerWarp.resize(warp + 1);
-    ++counters.waitsPerWarp[warp][size_t(reason)];
-  }
   void countTraffic(GlobalPath path, bool isWrite, u64 bytes) {
     PathBytes &sum = traffic[window.id][size_t(path)];
     (isWrite ? sum.write : sum.read) += bytes;
   }
 };
+
+inline void countWait(Warp &warp, WaitReason reason) {
+  std::vector<WaitCounts> &counts = warp.worker->counters.waitsPerWarp;
+  if (counts.size() <= warp.id)
+    counts.resize(warp.id + 1);
+  ++counts[warp.id][size_t(reason)];
+  ++warp.waits;
+}
 
 struct LaunchContext {
   const Program *program = nullptr;

@@ -54,6 +54,8 @@ static void openWindow(Warp &warp, const Instruction &instruction,
   worker.knownWindows.push_back(worker.window);
   if (worker.traffic.size() <= nearest->id)
     worker.traffic.resize(nearest->id + 1);
+  if (worker.requests.size() <= nearest->id)
+    worker.requests.resize(nearest->id + 1);
 }
 
 u8 *attn::sim::globalPointerSlow(Warp &warp, const Instruction &instruction,
@@ -76,6 +78,46 @@ void attn::sim::checkGlobalRange(Warp &warp, const Instruction &instruction,
   if (!warp.worker->window.contains(address, bytes))
     faultGlobal(warp, instruction, {address, u32(bytes), isWrite, lane},
                 "the range is not inside one allocation");
+}
+
+/// Bytes and sectors of `ranges`, each once.
+static void countSectors(std::vector<ReadRequest::Range> &ranges,
+                         ReadRequests &counts) {
+  using Range = ReadRequest::Range;
+  auto isBefore = [](const Range &a, const Range &b) {
+    return a.begin < b.begin;
+  };
+  if (!std::is_sorted(ranges.begin(), ranges.end(), isBefore))
+    std::sort(ranges.begin(), ranges.end(), isBefore);
+  u64 nextByte = 0, nextSector = 0;
+  for (const Range &range : ranges) {
+    u64 begin = std::max(range.begin, nextByte);
+    if (begin >= range.end)
+      continue;
+    counts.bytes += range.end - begin;
+    nextByte = range.end;
+    u64 endSector = (range.end + sectorBytes - 1) / sectorBytes;
+    u64 beginSector = std::max(begin / sectorBytes, nextSector);
+    counts.sectors += endSector - beginSector;
+    nextSector = endSector;
+  }
+}
+
+void attn::sim::countRequest(Warp &warp) {
+  ReadRequest &request = warp.worker->request;
+  if (request.ranges.empty())
+    return;
+  ReadRequests &counts = warp.worker->requests[request.allocation];
+  countSectors(request.ranges, counts);
+  request.ranges.clear();
+  std::vector<u32> &known = warp.cta->readAllocations;
+  if (std::find(known.begin(), known.end(), request.allocation) != known.end())
+    return;
+  known.push_back(request.allocation);
+  ReadRequests first;
+  first.instructionsBefore = warp.instructions - 1;
+  first.waitsBefore = warp.waits;
+  counts.add(first);
 }
 
 //===----------------------------------------------------------------------===//

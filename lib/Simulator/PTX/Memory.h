@@ -47,6 +47,17 @@ inline u8 *globalPointer(Warp &warp, const Instruction &instruction,
 void checkGlobalRange(Warp &warp, const Instruction &instruction, u64 address,
                       u64 bytes, bool isWrite, u32 lane);
 
+/// Ends a request, and counts what it has read (Counters.h, ReadRequests).
+void countRequest(Warp &warp);
+/// The warp's request reads this of the worker's window.
+inline void addToRequest(Warp &warp, u64 address, u64 bytes) {
+  Worker &worker = *warp.worker;
+  if (worker.request.allocation != worker.window.id)
+    countRequest(warp);
+  worker.request.allocation = worker.window.id;
+  worker.request.ranges.push_back({address, address + bytes});
+}
+
 /// A shared access through the generic proxy. `allowCluster`: addresses of
 /// other CTAs of the cluster are valid. `owner` gets the CTA that is accessed.
 u8 *sharedPointer(Warp &warp, const Instruction &instruction,

@@ -106,11 +106,23 @@ static std::vector<UnitTiming> getUnits(const Counters &counters) {
 static CacheTiming getCache(const LaunchReport &report, double ctaClocks) {
   const Counters &counters = report.counters;
   CacheTiming cache;
-  for (const BufferTraffic &buffer : counters.buffers)
-    if (buffer.name == "key" || buffer.name == "value")
-      cache.bytes += buffer.read();
+  ReadRequests requests;
+  const ReadRequests *first = nullptr;
+  for (const BufferTraffic &buffer : counters.buffers) {
+    if (buffer.name != "key" && buffer.name != "value")
+      continue;
+    cache.bytes += buffer.read();
+    requests.add(buffer.requests);
+    bool isFirst = !first || buffer.requests.instructionsBefore <
+                                 first->instructionsBefore;
+    if (buffer.requests.sectors && isFirst)
+      first = &buffer.requests;
+  }
   if (cache.bytes == 0)
     return cache;
+  cache.sectorUse = requests.sectorUse();
+  cache.instructionsBefore = first->instructionsBefore;
+  cache.waitsBefore = first->waitsBefore;
   auto bytes = double(cache.bytes);
   for (uint64_t count : counters.warpInstructions)
     cache.instructions += double(count) / bytes;
@@ -185,7 +197,12 @@ std::string Timing::print() const {
         " on their way to " +
         (ctasPerSm > 1 ? "the " + std::to_string(ctasPerSm) + " CTAs of an SM"
                        : std::string("a CTA")) +
-        " in the mean\n";
+        " in the mean\nrequests of these: " + formatPercent(cache.sectorUse) +
+        " of the sectors' bytes used; the first of a CTA behind " +
+        formatCount(int64_t(cache.instructionsBefore)) +
+        " instructions of its warp, with " +
+        formatCount(int64_t(cache.waitsBefore)) +
+        (cache.waitsBefore == 1 ? " wait\n" : " waits\n");
   return warps.print() + shared.print() + ofCache +
          "predicted: " + formatFixed(ctaClocks, 0) + " clocks a CTA, " +
          formatCount(int64_t(kernelClocks)) + " for " +

@@ -238,6 +238,7 @@ void execute(Warp &warp, const Instruction &i, bool checksRegisters) {
   if (!warp.resumed) {
     ++worker.warpCounts[size_t(warp.id) * warp.program->code.size() + warp.pc];
     worker.laneCounts[warp.pc] += countLanes(active);
+    ++warp.instructions;
   }
   if (checksRegisters && !warp.definedSlots.empty())
     checkDefined(warp, i);

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "attn/Simulator/ManifestRunner.h"
+#include "attn/Simulator/Timing.h"
 
 #include <nlohmann/json.hpp>
 
@@ -44,8 +45,12 @@ json kernelToJson(const KernelRun &kernel) {
               {"shared_bytes", kernel.config.dynamicSharedBytes},
               {"completed", kernel.report.completed}};
   out["counters"] = json::parse(kernel.report.counters.json());
-  if (kernel.report.timeline.cycles)
+  if (kernel.report.timeline.cycles) {
+    Timing timing = getTiming(kernel.report, /*smCount=*/1);
     out["modeled_cycles"] = kernel.report.timeline.cycles;
+    out["cta_clocks"] = {{"mean", timing.ctaClocks},
+                         {"longest", timing.longestCtaClocks}};
+  }
   return out;
 }
 

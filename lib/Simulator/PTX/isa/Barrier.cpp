@@ -154,7 +154,7 @@ Step runBarrier(Warp &warp, const Instruction &i) {
     leave(warp, i, barrier);
     return Step::Next;
   }
-  warp.worker->countWait(warp.id, WaitReason::Barrier);
+  countWait(warp, WaitReason::Barrier);
   warp.wait = {};
   warp.wait.kind = Wait::Kind::Barrier;
   warp.wait.id = arguments.id;

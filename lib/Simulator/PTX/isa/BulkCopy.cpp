@@ -281,6 +281,8 @@ void setSource(Warp &warp, const Instruction &i, u32 lane, PendingCopy &copy,
   copy.source = source;
   warp.worker->counters.tmaLoadBytes += copy.bytes;
   warp.worker->countTraffic(GlobalPath::Tma, false, copy.bytes);
+  addToRequest(warp, source, copy.bytes);
+  countRequest(warp);
 }
 
 /// `a`: size, `b`: multicast mask, `address3`: mbarrier; `operation` is 0 or
@@ -373,7 +375,7 @@ Step runWait(Warp &warp, const Instruction &i) {
     stores.erase(stores.begin() + k);
   }
   if (waited)
-    warp.worker->countWait(warp.id, WaitReason::CopyGroup);
+    countWait(warp, WaitReason::CopyGroup);
   ++warp.cta->cluster->events;
   return Step::Next;
 }

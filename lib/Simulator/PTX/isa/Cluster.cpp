@@ -59,7 +59,7 @@ Step runClusterWait(Warp &warp, const Instruction &i) {
     acquireClock(warp, cluster.released);
     return Step::Next;
   }
-  warp.worker->countWait(warp.id, WaitReason::Barrier);
+  countWait(warp, WaitReason::Barrier);
   warp.wait = {};
   warp.wait.kind = Wait::Kind::Cluster;
   warp.wait.generation = warp.clusterGeneration;

@@ -53,6 +53,7 @@ void checkSource(Warp &warp, const Instruction &i, u64 address, u32 bytes,
     noteInChain(warp, i, {address, bytes, /*isWrite=*/false, lane});
   warp.worker->counters.cpAsyncBytes += bytes;
   warp.worker->countTraffic(GlobalPath::CpAsync, false, bytes);
+  addToRequest(warp, address, bytes);
 }
 
 /// The data of these lanes arrive, written as of `time` of the warp's clock, or
@@ -117,6 +118,7 @@ Step runCopy(Warp &warp, const Instruction &i) {
       noteArrival(warp, *warp.cta, u32(to) & sharedOffsetMask, bytes, notYet);
     }
   }
+  countRequest(warp);
   ++warp.cta->epoch;
   op.doneCycle = traceCopy(warp, i, moved);
   if (options(warp).deferAsync)
@@ -151,7 +153,7 @@ Step runWait(Warp &warp, const Instruction &i) {
     completeLanes(warp, op, lanes, timeOf(warp));
   }
   if (waited)
-    warp.worker->countWait(warp.id, WaitReason::CopyGroup);
+    countWait(warp, WaitReason::CopyGroup);
   dropCompleted(warp);
   ++warp.cta->cluster->events;
   return Step::Next;

@@ -42,6 +42,11 @@ bool reachesGlobal(Space space, u64 address) {
           !inLocalWindow(address));
 }
 
+void countLoad(Warp &warp, u64 address, u32 bytes) {
+  warp.worker->countTraffic(GlobalPath::LoadStore, false, bytes);
+  addToRequest(warp, address, bytes);
+}
+
 //===----------------------------------------------------------------------===//
 // ld
 //===----------------------------------------------------------------------===//
@@ -65,11 +70,12 @@ Step runLoad(Warp &warp, const Instruction &i) {
     const u8 *data = pointer(warp, i, i.space,
                              {addresses[lane], bytes, /*isWrite=*/false, lane});
     if (reachesGlobal(i.space, addresses[lane]))
-      warp.worker->countTraffic(GlobalPath::LoadStore, false, bytes);
+      countLoad(warp, addresses[lane], bytes);
     for (u32 k = 0; k < count; ++k)
       if (!i.results[k].isSink())
         loadElement<T>(warp, i.results[k], lane, data + k * sizeof(T));
   }
+  countRequest(warp);
   return Step::Next;
 }
 
@@ -80,13 +86,14 @@ Step runLoad128(Warp &warp, const Instruction &i) {
     const u8 *data =
         pointer(warp, i, i.space, {address, 16, /*isWrite=*/false, lane});
     if (reachesGlobal(i.space, address))
-      warp.worker->countTraffic(GlobalPath::LoadStore, false, 16);
+      countLoad(warp, address, 16);
     if (i.results[0].isSink())
       continue;
     u64 *dst = dest64(warp, i.results[0]);
     std::memcpy(&dst[lane], data, 8);
     std::memcpy(&dst[lane + warpSize], data + 8, 8);
   }
+  countRequest(warp);
   return Step::Next;
 }
 

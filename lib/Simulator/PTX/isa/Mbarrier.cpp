@@ -146,7 +146,7 @@ Step runWait(Warp &warp, const Instruction &i) {
   }
   if (!ready && !timedOut) {
     if (!warp.resumed)
-      warp.worker->countWait(warp.id, WaitReason::Mbarrier);
+      countWait(warp, WaitReason::Mbarrier);
     warp.wait = wait;
     return Step::Block;
   }

@@ -83,7 +83,7 @@ Step waitForPeer(Warp &warp, const Instruction &i,
                  request.warp->id, request.instruction->line),
           "execute it in one warp of each CTA");
   request = {&warp, &i, what};
-  warp.worker->countWait(warp.id, WaitReason::Barrier);
+  countWait(warp, WaitReason::Barrier);
   warp.wait = {};
   warp.wait.kind = Wait::Kind::TensorPeer;
   return Step::Block;

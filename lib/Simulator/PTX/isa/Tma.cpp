@@ -102,6 +102,11 @@ void checkBox(Warp &warp, const Instruction &i, const TensorMap &map,
     for (const BoxRow &row : boxRows(map, coordinates))
       noteInChain(warp, i, {row.address, row.bytes, isWrite, lane});
   warp.worker->countTraffic(GlobalPath::Tma, isWrite, range.bytes);
+  if (isWrite)
+    return;
+  for (const BoxRow &row : boxRows(map, coordinates))
+    addToRequest(warp, row.address, row.bytes);
+  countRequest(warp);
 }
 
 void checkSharedAlignment(Warp &warp, const Instruction &i, const char *what,

@@ -265,7 +265,7 @@ Step runWait(Warp &warp, const Instruction &i) {
     checkGroupAlive(warp, i, number);
     if (!isWgmmaReady(warp, wait)) {
       if (!warp.resumed)
-        warp.worker->countWait(warp.id, WaitReason::Wgmma);
+        countWait(warp, WaitReason::Wgmma);
       warp.wait = wait;
       return Step::Block;
     }

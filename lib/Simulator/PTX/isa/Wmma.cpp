@@ -148,6 +148,8 @@ void countElement(Warp &warp, const Instruction &i, u64 address, u32 bytes,
   }
   (isWrite ? counters.globalStoreBytes : counters.globalLoadBytes) += bytes;
   warp.worker->countTraffic(GlobalPath::LoadStore, isWrite, bytes);
+  if (!isWrite)
+    addToRequest(warp, address, bytes);
 }
 
 /// Calls visit(lane, position, pointer) for every element of the matrix, in
@@ -171,6 +173,7 @@ void forEachElement(Warp &warp, const Instruction &i, const Fragment &fragment,
     countElement(warp, i, address, bytes, isWrite);
     visit(position, data);
   }
+  countRequest(warp);
 }
 
 Step runLoad(Warp &warp, const Instruction &i) {
