@@ -45,7 +45,10 @@ private:
   void readInPlace(LoadOp load);
   void copyTile(Value count, Value stage);
   void copyGuarded(Value count, Value stage);
+  void copyAhead(scf::ForOp loop);
   Value nextStage(Value stage);
+  /// How many tiles are under way before one is waited for.
+  int64_t getAhead() const { return std::max<int64_t>(stages - 1, 1); }
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, kernel.getLoc(), value);
   }
@@ -188,7 +191,7 @@ Value Pipeliner::nextStage(Value stage) {
 // Prologue and loops
 //===----------------------------------------------------------------------===//
 
-/// Rings and the first stages - 1 tiles, before anything waits.
+/// Rings and the first tiles, before anything waits.
 void Pipeliner::buildPrologue() {
   Location loc = kernel.getLoc();
   builder.setInsertionPoint(firstReader ? firstReader : chain.loops.front());
@@ -203,14 +206,35 @@ void Pipeliner::buildPrologue() {
     entry.ring = AllocOp::create(builder, loc, ring, /*offset=*/IntegerAttr());
   }
   Value count = chain.lowerBound();
-  for (int64_t stage = 0; stage + 1 < stages; ++stage) {
+  for (int64_t stage = 0; stage < getAhead(); ++stage) {
     copyGuarded(count, constant(stage));
     count = arith::AddIOp::create(builder, loc, count, chain.step());
   }
   if (!firstReader)
     return;
-  WaitGroupOp::create(builder, loc, stages - 1);
+  WaitGroupOp::create(builder, loc, getAhead());
   gpu::BarrierOp::create(builder, loc);
+}
+
+/// Copies the tile that `loop` is ahead by: to the stage before the current
+/// one, which all warps have left, or to the only one when they have.
+void Pipeliner::copyAhead(scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  Value current = loop.getRegionIterArgs().back();
+  if (stages == 1)
+    gpu::BarrierOp::create(builder, loc);
+  Value ahead =
+      arith::MulIOp::create(builder, loc, chain.step(), constant(getAhead()));
+  Value count =
+      arith::AddIOp::create(builder, loc, loop.getInductionVar(), ahead);
+  if (stages == 1)
+    return copyGuarded(count, current);
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        current, constant(0));
+  Value before = arith::SubIOp::create(builder, loc, current, constant(1));
+  Value free = arith::SelectOp::create(builder, loc, isFirst,
+                                       constant(stages - 1), before);
+  copyGuarded(count, free);
 }
 
 /// Lets the readers of a vector read global memory.
@@ -250,25 +274,10 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
 
   Value current = staging.getRegionIterArgs().back();
   builder.setInsertionPointToStart(body);
-  if (stages > 1)
-    WaitGroupOp::create(builder, loc, stages - 2);
+  WaitGroupOp::create(builder, loc, getAhead() - 1);
   gpu::BarrierOp::create(builder, loc);
-  // The stage before the current one, stages - 1 tiles ahead.
-  Value ahead =
-      arith::MulIOp::create(builder, loc, chain.step(), constant(stages - 1));
-  Value count =
-      arith::AddIOp::create(builder, loc, staging.getInductionVar(), ahead);
-  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                        current, constant(0));
-  Value before = arith::SubIOp::create(builder, loc, current, constant(1));
-  Value free = arith::SelectOp::create(builder, loc, isFirst,
-                                       constant(stages - 1), before);
-  copyGuarded(count, free);
-  if (stages == 1) {
-    // Nothing is ahead: this copy is the tile of this iteration.
-    WaitGroupOp::create(builder, loc, 0);
-    gpu::BarrierOp::create(builder, loc);
-  }
+  if (stages > 1)
+    copyAhead(staging);
   SmallVector<LoadOp> loads(body->getOps<LoadOp>());
   for (unsigned i = 0; i < loads.size(); ++i) {
     if (!staged[i].ring) {
@@ -282,6 +291,8 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   }
   auto yield = cast<scf::YieldOp>(body->getTerminator());
   builder.setInsertionPoint(yield);
+  if (stages == 1)
+    copyAhead(staging);
   yield.getResultsMutable().append(nextStage(current));
   stage = staging.getResults().back();
   loop.erase();

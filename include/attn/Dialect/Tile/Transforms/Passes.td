@@ -27,7 +27,10 @@ def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
     ```
 
     The one barrier of a step serves both ways: tile j is there for all warps,
-    and all warps are done with tile j - 1.
+    and all warps are done with tile j - 1. With one stage the prologue copies
+    tile 0 as well, and a step copies tile j + 1 at its end, behind a second
+    barrier: other CTAs of the SM have work meanwhile. What is read outside the
+    loops is waited for behind the prologue.
 
     In a persistent kernel, whose tiles a loop with the step `gpu.grid_dim` takes
     one after the other, each role has that loop: the producer runs ahead into the

@@ -1,0 +1,44 @@
+// RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-pipeline{stages=1}))' | FileCheck %s
+
+// The first tile is under way before the query is waited for, each further one as soon as all warps have read the one before.
+// CHECK-LABEL: attn_tile.kernel @one_stage
+// CHECK: %[[Q:.*]] = attn_tile.alloc : <64x64xf16, swizzle = 128>
+// CHECK: attn_tile.copy_async %{{.*}} to %[[Q]]
+// CHECK-NEXT: attn_tile.commit_group
+// CHECK: %[[RING:.*]] = attn_tile.alloc : <1x64x64xf16, swizzle = 128>
+// CHECK: scf.if
+// CHECK: attn_tile.copy_async
+// CHECK: }
+// CHECK-NEXT: attn_tile.commit_group
+// CHECK: attn_tile.wait_group 1
+// CHECK-NEXT: gpu.barrier
+// CHECK-NEXT: attn_tile.load_operand %[[Q]]
+// CHECK: scf.for %[[N:.*]] = {{.*}} iter_args(%{{.*}} = %{{.*}}, %[[STAGE:.*]] = %{{.*}})
+// CHECK-NEXT: attn_tile.wait_group 0
+// CHECK-NEXT: gpu.barrier
+// CHECK-NOT: attn_tile.copy_async
+// CHECK: attn_tile.mma
+// CHECK-NEXT: gpu.barrier
+// CHECK: %[[NEXT:.*]] = arith.addi %[[N]]
+// CHECK: arith.cmpi slt, %[[NEXT]]
+// CHECK: scf.if
+// CHECK: attn_tile.stage %[[RING]][%[[STAGE]]]
+// CHECK: attn_tile.copy_async
+// CHECK: }
+// CHECK-NEXT: attn_tile.commit_group
+// CHECK: scf.yield
+attn_tile.kernel @one_stage(%q: !attn_tile.global<?x64xf16>, %k: !attn_tile.global<?x64xf16>, %o: !attn_tile.global<?x64xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %end = attn_tile.dim %k, 0 : !attn_tile.global<?x64xf16>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  %qt = attn_tile.load %q[%c0] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  %qr = attn_tile.load_operand %qt : !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf16, operand_a>
+  %a = scf.for %n = %c0 to %end step %c64 iter_args(%acc = %zero) -> (!attn_tile.fragment<64x64xf32, accumulator>) {
+    %kt = attn_tile.load %k[%n] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+    %s = attn_tile.mma %qr, %kt transpose_b, %acc : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.fragment<64x64xf32, accumulator>
+    scf.yield %s : !attn_tile.fragment<64x64xf32, accumulator>
+  }
+  attn_tile.store %a, %o[%c0] : !attn_tile.fragment<64x64xf32, accumulator>, !attn_tile.global<?x64xf16>
+  attn_tile.return
+}
