@@ -1,9 +1,10 @@
-"""What a decode step spends on each byte of its cache, by attn-sim --timing: warp instructions, bytes of shared memory, bytes on their way to an SM.
+"""What a decode step spends on each byte of its cache, how it asks for it, and how evenly CTAs share it, by attn-sim --timing.
 
 usage: check_decode_counts.py
 The limits are far below what an SM can issue while its share of a byte comes: 0.3 warp instructions of an A100, 0.19 of an H200. A cache of 8 bits has numbers
 to widen, which sm_80 has no instruction for; a query of bf16 beside one becomes f16 first. An SM can move 128 bytes of shared memory in a clock in which 13 to 21
-come from DRAM; about as many bytes have to be on their way to it as come in a microsecond, while its CTAs share what comes.
+come from DRAM; about as many bytes have to be on their way to it as come in a microsecond, while its CTAs share what comes. Every sector that is asked for is used
+whole. The first request waits for nothing, the query's rows neither.
 """
 
 import json
@@ -24,6 +25,9 @@ CTAS = 256
 CHOSEN = ("tile_m", "tile_n", "stages", "warps", "query_in_registers", "pack_gqa")
 #: Bytes on their way to an SM; of sm_90a an H100's.
 IN_FLIGHT = {"sm_80": 32_000, "sm_90a": 48_000}
+#: Instructions before the first request: some 160, of which 30 read parameters, find by the plan what the CTA has to do, 50 copy the query, 50 look up the page
+#: and compute addresses.
+MOST_BEFORE = 300
 #: The target, the types of cache and query, D, the page, and the most warp instructions for a byte of the cache.
 CASES = [
     (target, *types, dim, page, limit)
@@ -59,40 +63,96 @@ def emit(folder, target, *options):
     return json.loads((folder / "k.report.json").read_text())["selections"][0]["ranked"][0]
 
 
-def check(target, cache, query_type, dim, page, limit):
+#: Sequences of very different lengths, whose keys are 1025 for each CTA.
+LENGTHS = (100, 5000, 16384, 300, 9000, 40, 0, 1984)
+#: The target, the page, the keys of which ranges are multiples (0: what the compiler chooses, 128), and the most that the longest CTA takes of the mean. Ranges
+#: are a CTA's share of all keys in whole units, 1088 or 1152 here.
+SHARES = [("sm_90a", 64, 64, 1.1), ("sm_80", 16, 64, 1.1), ("sm_90a", 64, 0, 1.13)]
+
+
+def compile_chosen(folder, target, options=""):
+    """The kernel that the compiler chooses, but for CTAS CTAs; its schedule and cost."""
+    chosen = emit(folder, target)
+    assert chosen["schedule"]["balance"] == "share", chosen
+    fields = " ".join(f"{name}={int(chosen['schedule'][name])}" for name in CHOSEN)
+    return emit(folder, target, f"--schedule={fields} mma=mma_sync kind=split_kv balance=share persistent_ctas={CTAS} {options}")
+
+
+def make_inputs(cache, query_type, dim, page, lengths):
+    """Arrays by the names of operands: pages in any order, or one sequence."""
     rng = np.random.default_rng(7)
+    pages = -(-np.array(lengths) // (page or KEYS))
+    rows = (pages.sum(), KEY_HEADS, page or KEYS, dim)
+    draw = lambda shape: rng.integers(0x3C00, 0x3F00, shape).astype(np.uint16).view(np.float16 if query_type == "f16" else np.uint16)  # noqa: E731
+    stored = (lambda shape: rng.integers(0x20, 0x48, shape).astype(np.uint8)) if cache != "bf16" else draw
+    table = np.full((len(lengths), pages.max()), 2147480000, np.int32)
+    table[np.arange(pages.max()) < pages[:, None]] = rng.permutation(pages.sum())
+    arrays = {"query": draw((len(lengths), HEADS, 1, dim)), "key": stored(rows), "value": stored(rows), "key_table": table}
+    return arrays | {"key_lengths": np.array(lengths, np.int32), "descale_key": np.ones(1, np.float32), "descale_value": np.ones(1, np.float32)}
+
+
+def simulate(folder, selection, arrays):
+    """What is printed, and the attention's kernel in the report."""
+    operands = [operand["name"] for operand in json.loads((folder / "k.json").read_text())["operands"] if operand["role"] == "input"]
+    command = ["attn-sim", folder / "k.ptx", "--timing", f"--report={folder}/report.json", f"--ctas-per-sm={selection['cost']['ctas_per_sm']}"]
+    for operand in operands:
+        np.save(folder / f"{operand}.npy", arrays[operand])
+        command.append(f"--input={folder}/{operand}.npy")
+    run = subprocess.run(command, capture_output=True, text=True)
+    if run.returncode:
+        sys.exit(f"FAIL: {run.stdout}{run.stderr}")
+    kernels = json.loads((folder / "report.json").read_text())["kernels"]
+    return run.stdout, next(kernel for kernel in kernels if kernel["entry"] == "decode")
+
+
+def check_requests(kernel):
+    """All of a sector, and early; how many instructions are before."""
+    requests = {buffer["name"]: buffer["requests"] for buffer in kernel["counters"]["buffers"] if buffer["name"] in ("key", "value")}
+    assert all(request["sector_use"] == 1 for request in requests.values()), requests
+    before = requests["key"]["instructions_before"]
+    assert before <= MOST_BEFORE and requests["key"]["waits_before"] == 0, requests
+    return before
+
+
+def check(target, cache, query_type, dim, page, limit):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "decode.mlir").write_text(module(cache, query_type, dim, page))
-        chosen = emit(folder, target)
-        assert chosen["schedule"]["balance"] == "share", chosen
-        fields = " ".join(f"{name}={int(chosen['schedule'][name])}" for name in CHOSEN)
-        selection = emit(folder, target, f"--schedule={fields} mma=mma_sync kind=split_kv balance=share persistent_ctas={CTAS}")
-        rows = (1, KEY_HEADS, KEYS, dim) if page is None else (KEYS // page, KEY_HEADS, page, dim)
-        draw = lambda shape: rng.integers(0x3C00, 0x3F00, shape).astype(np.uint16).view(np.float16 if query_type == "f16" else np.uint16)  # noqa: E731
-        stored = (lambda shape: rng.integers(0x20, 0x48, shape).astype(np.uint8)) if cache != "bf16" else draw
-        arrays = {"query": draw((1, HEADS, 1, dim)), "key": stored(rows), "value": stored(rows), "key_lengths": np.array([KEYS], np.int32)}
-        arrays.update(descale_key=np.ones(1, np.float32), descale_value=np.ones(1, np.float32))
-        if page is not None:
-            arrays.update(key_table=rng.permutation(KEYS // page).astype(np.int32)[None])
-        operands = [operand["name"] for operand in json.loads((folder / "k.json").read_text())["operands"] if operand["role"] == "input"]
-        command = ["attn-sim", folder / "k.ptx", "--timing", f"--ctas-per-sm={selection['cost']['ctas_per_sm']}"]
-        for operand in operands:
-            np.save(folder / f"{operand}.npy", arrays[operand])
-            command.append(f"--input={folder}/{operand}.npy")
-        run = subprocess.run(command, capture_output=True, text=True)
-        if run.returncode:
-            sys.exit(f"FAIL: {run.stdout}{run.stderr}")
-    text = re.search(r"keys and values: ([\d,]+) bytes; for each ([\d.]+) warp instructions and ([\d.]+) bytes of shared memory; ([\d,]+) on their way", run.stdout)
+        selection = compile_chosen(folder, target)
+        printed, kernel = simulate(folder, selection, make_inputs(cache, query_type, dim, page, [KEYS]))
+    text = re.search(r"keys and values: ([\d,]+) bytes; for each ([\d.]+) warp instructions and ([\d.]+) bytes of shared memory; ([\d,]+) on their way", printed)
     bytes_read, in_flight = (int(text[i].replace(",", "")) for i in (1, 4))
-    print(f"{target} {cache} beside {query_type} D={dim} page={page}: {text[2]} warp instructions, {text[3]} bytes of shared memory; {in_flight} bytes on their way to an SM", flush=True)
+    before = check_requests(kernel)
+    print(
+        f"{target} {cache} beside {query_type} D={dim} page={page}: {text[2]} warp instructions, {text[3]} bytes of shared memory; "
+        f"{in_flight} bytes on their way to an SM; the first behind {before} instructions",
+        flush=True,
+    )
     assert bytes_read == 2 * KEYS * KEY_HEADS * dim * (1 if cache != "bf16" else 2), bytes_read
     # Written once, read once; and a narrowed query.
     assert float(text[2]) <= limit and float(text[3]) <= (2.1 if query_type == cache else 2.2), text[0]
     assert in_flight >= IN_FLIGHT[target], in_flight
 
 
+def check_shares(target, page, unit, limit):
+    """The longest CTA takes no more than a range of all that CTAs have in the mean."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "decode.mlir").write_text(module("bf16", "bf16", 128, page))
+        selection = compile_chosen(folder, target, f"split_keys={unit}" if unit else "")
+        _, kernel = simulate(folder, selection, make_inputs("bf16", "bf16", 128, page, LENGTHS))
+    unit = selection["schedule"]["split_keys"]
+    units = sum(-(-length // unit) for length in LENGTHS) * KEY_HEADS
+    most = -(-units // CTAS) * unit / (sum(LENGTHS) * KEY_HEADS / CTAS)
+    ratio = kernel["cta_clocks"]["longest"] / kernel["cta_clocks"]["mean"]
+    print(f"{target} page={page}, ranges of multiples of {unit} keys: the longest CTA takes {ratio:.3f} of the mean, a range is {most:.3f} of it", flush=True)
+    check_requests(kernel)
+    assert ratio <= most <= limit, (ratio, most)
+
+
 if __name__ == "__main__":
     for case in few(CASES):
         check(*case)
+    for case in SHARES:
+        check_shares(*case)
     print("PASS")
