@@ -47,8 +47,13 @@ private:
   void copyGuarded(Value count, Value stage);
   void copyAhead(scf::ForOp loop);
   Value nextStage(Value stage);
-  /// How many tiles are under way before one is waited for.
-  int64_t getAhead() const { return std::max<int64_t>(stages - 1, 1); }
+  /// How many tiles are under way before one is waited for. With one stage
+  /// none, unless something is waited for before the loops.
+  int64_t getAhead() const {
+    return stages == 1 && firstReader ? 1 : stages - 1;
+  }
+  /// True if tiles are copied at the end of a step, to where it has read.
+  bool copiesLate() const { return getAhead() == stages; }
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, kernel.getLoc(), value);
   }
@@ -217,18 +222,14 @@ void Pipeliner::buildPrologue() {
 }
 
 /// Copies the tile that `loop` is ahead by: to the stage before the current
-/// one, which all warps have left, or to the only one when they have.
+/// one, which all warps have left.
 void Pipeliner::copyAhead(scf::ForOp loop) {
   Location loc = loop.getLoc();
   Value current = loop.getRegionIterArgs().back();
-  if (stages == 1)
-    gpu::BarrierOp::create(builder, loc);
   Value ahead =
       arith::MulIOp::create(builder, loc, chain.step(), constant(getAhead()));
   Value count =
       arith::AddIOp::create(builder, loc, loop.getInductionVar(), ahead);
-  if (stages == 1)
-    return copyGuarded(count, current);
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         current, constant(0));
   Value before = arith::SubIOp::create(builder, loc, current, constant(1));
@@ -274,10 +275,16 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
 
   Value current = staging.getRegionIterArgs().back();
   builder.setInsertionPointToStart(body);
-  WaitGroupOp::create(builder, loc, getAhead() - 1);
+  if (getAhead() > 0)
+    WaitGroupOp::create(builder, loc, getAhead() - 1);
   gpu::BarrierOp::create(builder, loc);
-  if (stages > 1)
+  if (!copiesLate())
     copyAhead(staging);
+  if (getAhead() == 0) {
+    // This copy is the tile of this iteration.
+    WaitGroupOp::create(builder, loc, 0);
+    gpu::BarrierOp::create(builder, loc);
+  }
   SmallVector<LoadOp> loads(body->getOps<LoadOp>());
   for (unsigned i = 0; i < loads.size(); ++i) {
     if (!staged[i].ring) {
@@ -291,8 +298,10 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   }
   auto yield = cast<scf::YieldOp>(body->getTerminator());
   builder.setInsertionPoint(yield);
-  if (stages == 1)
+  if (copiesLate()) {
+    gpu::BarrierOp::create(builder, loc);
     copyAhead(staging);
+  }
   yield.getResultsMutable().append(nextStage(current));
   stage = staging.getResults().back();
   loop.erase();

@@ -27,10 +27,11 @@ def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
     ```
 
     The one barrier of a step serves both ways: tile j is there for all warps,
-    and all warps are done with tile j - 1. With one stage the prologue copies
-    tile 0 as well, and a step copies tile j + 1 at its end, behind a second
-    barrier: other CTAs of the SM have work meanwhile. What is read outside the
-    loops is waited for behind the prologue.
+    and all warps are done with tile j - 1. With one stage a step waits for the
+    tile that it copies, behind a second barrier: other CTAs of the SM have work
+    meanwhile. Where something is read before the loops (a query in registers)
+    it is waited for behind the prologue, which then copies tile 0 with one stage
+    as well, and a step copies tile j + 1 at its end.
 
     In a persistent kernel, whose tiles a loop with the step `gpu.grid_dim` takes
     one after the other, each role has that loop: the producer runs ahead into the
