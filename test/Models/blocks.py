@@ -531,15 +531,16 @@ class CacheStep(nn.Module):
         self.make_cache = make_cache
         self.make_mask = make_mask
 
-    def forward(self, hidden_states, cos, sin, past_key, past_value):
-        cache = self.make_cache(past_key, past_value)
+    def forward(self, hidden_states, cos, sin, past_key, past_value, *past_length):
+        cache = self.make_cache(past_key, past_value, *past_length)
         mask = self.make_mask(hidden_states, cache)
         output = self.layer(hidden_states, (cos, sin), mask, past_key_values=cache)[0]
         return output, cache.layers[0].keys, cache.layers[0].values
 
 
-def cache_step(make_cache, past, make_mask=None, dynamic=None, **options):
-    """A CacheStep of a Mistral layer, which is Llama's with a window, in f16: B=2, Hq=4, Hkv=2, D=64; `past` rows are there before."""
+def cache_step(make_cache, past, make_mask=None, dynamic=None, buffer=None, **options):
+    """A CacheStep of a Mistral layer, which is Llama's with a window, in f16: B=2, Hq=4, Hkv=2, D=64; `past` rows are there before,
+    in a buffer with room for `buffer` ones, if there is one."""
     from transformers.masking_utils import create_causal_mask
     from transformers.models.mistral import modeling_mistral as mistral
     config = mistral.MistralConfig(hidden_size=256, num_attention_heads=4, num_key_value_heads=2, head_dim=64,
@@ -549,7 +550,9 @@ def cache_step(make_cache, past, make_mask=None, dynamic=None, **options):
     hidden_states = torch.randn(2, 1, 256).half()
     cos, sin = rotary(hidden_states, torch.tensor([[past]]))
     inputs = {"hidden_states": hidden_states, "cos": cos, "sin": sin,
-              "past_key": torch.randn(2, 2, past, 64).half(), "past_value": torch.randn(2, 2, past, 64).half()}
+              "past_key": torch.randn(2, 2, buffer or past, 64).half(), "past_value": torch.randn(2, 2, buffer or past, 64).half()}
+    if buffer:
+        inputs["past_length"] = torch.tensor(past)
     make_mask = make_mask or create_causal_mask
     return TorchBlock(CacheStep(layer, make_cache, lambda x, cache: make_mask(config, x, None, cache)), inputs, dynamic or {})
 
@@ -583,13 +586,15 @@ def build_mistral_sliding_cache():
     return cache_step(sliding_cache, 95, create_sliding_window_causal_mask, sliding_window=96)
 
 
-def static_sliding_cache(keys, values):
-    """Of a window that is full, in a buffer."""
+def static_sliding_cache(keys, values, length=None):
+    """Of a window, in a buffer: with `length` rows, which the layer knows as a number, too, or full."""
     from transformers.cache_utils import Cache, StaticSlidingWindowLayer
     layer = StaticSlidingWindowLayer(max_cache_len=keys.shape[2], sliding_window=keys.shape[2])
     layer.lazy_initialization(keys, values)
     # The layer writes into its buffers, the exported function has them as results.
     layer.keys, layer.values, layer.cumulative_length_int = keys.clone(), values.clone(), 4 * keys.shape[2]
+    if length is not None:
+        layer.cumulative_length, layer.cumulative_length_int = length.clone(), 41
     return Cache(layers=[layer])
 
 
@@ -598,6 +603,13 @@ def build_mistral_static_sliding_cache():
     """A decode step of Mistral with transformers' StaticCache of its window, which is full, f16: B=2, Hq=4, Hkv=2, M=1, N=96, D=64."""
     from transformers.masking_utils import create_sliding_window_causal_mask
     return cache_step(static_sliding_cache, 96, create_sliding_window_causal_mask, sliding_window=96)
+
+
+@block("mistral-static-sliding-cache-filling")
+def build_mistral_static_sliding_cache_filling():
+    """A decode step of Mistral with transformers' StaticCache of its window, of which 41 rows are there, f16: B=2, Hq=4, Hkv=2, M=1, N=96, D=64."""
+    from transformers.masking_utils import create_sliding_window_causal_mask
+    return cache_step(static_sliding_cache, 41, create_sliding_window_causal_mask, buffer=96, sliding_window=96)
 
 
 @block("flax-multihead-attention", packages=("flax",), route="jax")
