@@ -26,6 +26,7 @@ COLOURS = {
     "wait: copy": "#d96c6c",
     "wait: barrier": "#e8b4b4",
     "wait: mbarrier": "#b03a3a",
+    "wait: mbarrier of copies": "#8c2d2d",
     "wait: wgmma": "#f0d0c0",
     "other": "#b7b7b7",
 }

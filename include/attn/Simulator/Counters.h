@@ -93,10 +93,18 @@ using ClassCounts = std::array<uint64_t, numInstructionClasses>;
 /// (copies) or "other", the roles of a specialised kernel.
 const char *roleOf(const ClassCounts &counts);
 
-/// What a warp waits for: a barrier of the CTA or the cluster, an mbarrier, the
-/// wgmma of its warpgroup, or its own copies (cp.async and bulk groups).
-enum class WaitReason : uint8_t { Barrier, Mbarrier, Wgmma, CopyGroup };
-inline constexpr size_t numWaitReasons = 4;
+/// What a warp waits for: a barrier of the CTA or the cluster, an mbarrier at
+/// which only warps (and products) arrive, as for a free stage, one that counts
+/// the bytes of copies, the wgmma of its warpgroup, or its own copies (cp.async
+/// and bulk groups).
+enum class WaitReason : uint8_t {
+  Barrier,
+  Mbarrier,
+  MbarrierCopy,
+  Wgmma,
+  CopyGroup
+};
+inline constexpr size_t numWaitReasons = 5;
 const char *name(WaitReason reason);
 using WaitCounts = std::array<uint64_t, numWaitReasons>;
 

@@ -32,8 +32,8 @@ const char *attn::sim::name(GlobalPath path) {
 }
 
 const char *attn::sim::name(WaitReason reason) {
-  static constexpr const char *names[numWaitReasons] = {"barrier", "mbarrier",
-                                                        "wgmma", "copy_group"};
+  static constexpr const char *names[numWaitReasons] = {
+      "barrier", "mbarrier", "mbarrier_copy", "wgmma", "copy_group"};
   return names[size_t(reason)];
 }
 

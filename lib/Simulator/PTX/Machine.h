@@ -112,7 +112,8 @@ struct Warp {
   std::vector<u64> slotStamps;                      // clock of the last access
   std::vector<MbarrierClocks *> unfencedInits;
 
-  u64 instructions = 0, waits = 0; // until now
+  u64 instructions = 0, waits = 0;                  // until now
+  WaitReason mbarrierReason = WaitReason::Mbarrier; // of the last wait on one
 
   // Trace.
   u64 cycle = 0, waitBegin = 0;
@@ -155,6 +156,7 @@ struct Cta {
   NamedBarrier barriers[16];
   std::unordered_set<u32> mbarriers;      // offsets of the initialised ones
   std::vector<PendingCopy> pendingCopies; // onto its mbarriers
+  std::unordered_set<u32> copyMbarriers;  // those that had some
   WgmmaCtaState wgmma;
   TensorMemory tensor;
 

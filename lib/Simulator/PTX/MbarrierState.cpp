@@ -274,6 +274,8 @@ bool attn::sim::completeCopiesOn(Cta &cta, u32 offset) {
 }
 
 void attn::sim::issueCopy(Warp &warp, PendingCopy copy) {
+  if (copy.kind != PendingCopy::Kind::TensorCommit)
+    signaledCta(copy).copyMbarriers.insert(copy.mbarrier);
   if (options(warp).deferAsync)
     signaledCta(copy).pendingCopies.push_back(std::move(copy));
   else

@@ -79,10 +79,10 @@ const char *activity(InstructionClass instructionClass) {
   }
 }
 
-WaitReason waitReason(const Instruction &instruction) {
+WaitReason waitReason(const Warp &warp, const Instruction &instruction) {
   switch (instruction.instructionClass) {
   case InstructionClass::Mbarrier:
-    return WaitReason::Mbarrier;
+    return warp.mbarrierReason;
   case InstructionClass::Wgmma:
     return WaitReason::Wgmma;
   case InstructionClass::Barrier:
@@ -94,7 +94,8 @@ WaitReason waitReason(const Instruction &instruction) {
 
 const char *waitName(WaitReason reason) {
   static constexpr const char *names[numWaitReasons] = {
-      "wait: barrier", "wait: mbarrier", "wait: wgmma", "wait: copy"};
+      "wait: barrier", "wait: mbarrier", "wait: mbarrier of copies",
+      "wait: wgmma", "wait: copy"};
   return names[size_t(reason)];
 }
 
@@ -135,7 +136,7 @@ void Tracer::onInstruction(Warp &warp, const Instruction &instruction,
   }
   if (warp.cycle > before) {
     closeSpan(warp, spans[&warp]);
-    WaitReason reason = waitReason(instruction);
+    WaitReason reason = waitReason(warp, instruction);
     emit(warp, warp.id, before, warp.cycle, waitName(reason), "wait",
          instruction.line);
     events.back().wait = reason;

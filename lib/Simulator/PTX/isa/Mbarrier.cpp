@@ -63,6 +63,7 @@ Step runInit(Warp &warp, const Instruction &i) {
                "mbarrier.init while copies on it are in flight");
     writeMbarrier(*cta, offset, {count, count, 0, 0});
     cta->mbarriers.insert(offset);
+    cta->copyMbarriers.erase(offset);
     noteMbarrierInit(warp, *cta, offset);
     markWritten(*cta, offset, 8);
   }
@@ -126,6 +127,7 @@ Step runTx(Warp &warp, const Instruction &i) {
 Step runWait(Warp &warp, const Instruction &i) {
   bool timedOut = warp.resumed && warp.mbarrierTimedOut;
   u32 ready = 0;
+  bool isOfCopies = false;
   Wait wait;
   ATTN_FOR_LANES(warp.active, lane) {
     auto [cta, offset] = locate(warp, i, lane);
@@ -133,6 +135,7 @@ Step runWait(Warp &warp, const Instruction &i) {
       fault(warp, i, Finding::Sync, "wait on an mbarrier of another CTA",
             "only the CTA that owns an mbarrier can wait on it");
     checkMbarrier(warp, i, *cta, offset);
+    isOfCopies |= cta->copyMbarriers.count(offset) != 0;
     PhaseTest test{bool(i.flags & byParity), laneValue(warp, i.a, lane)};
     if (mbarrierReady(*cta, offset, test)) {
       ready |= 1u << lane;
@@ -145,11 +148,13 @@ Step runWait(Warp &warp, const Instruction &i) {
     }
   }
   if (!ready && !timedOut) {
-    if (!warp.resumed)
-      countWait(warp, WaitReason::Mbarrier);
     warp.wait = wait;
     return Step::Block;
   }
+  warp.mbarrierReason =
+      isOfCopies ? WaitReason::MbarrierCopy : WaitReason::Mbarrier;
+  if (warp.resumed)
+    countWait(warp, warp.mbarrierReason);
   if (warp.cta->cluster->observesSync())
     ATTN_FOR_LANES(ready, lane) {
       auto [cta, offset] = locate(warp, i, lane);
