@@ -43,11 +43,12 @@ static LogicalResult evaluateAttention(Operation *op,
         failed(checkLengths(op, name, *environment.tensor(lengths),
                             source->getDim(kBatch), source->getDim(kSequence))))
       return failure();
+  ModPrograms mods(attention, environment, query, key);
   for (Value operand : {attention.getKey(), attention.getValue()})
     if (PagedOp paged = getPages(operand);
-        paged && failed(checkEntries(paged, attention, environment)))
+        paged &&
+        failed(checkEntries(paged, attention, environment, mods.options)))
       return failure();
-  ModPrograms mods(attention, environment, query, key);
   std::optional<reference::Tensor> sink;
   if (attention.getSink())
     mods.options.sink =

@@ -181,8 +181,25 @@ LogicalResult attn::checkLengths(Operation *op, StringRef name,
   return success();
 }
 
+/// True if a row of `batch` sees one of the first `keys` keys.
+static bool seesKeys(AttentionOp attention, const Environment &environment,
+                     const reference::AttentionOptions &options, int64_t batch,
+                     int64_t keys) {
+  if (!options.maskMod)
+    return true;
+  const std::vector<int64_t> &query =
+      environment.tensor(attention.getQuery())->shape;
+  for (int64_t h = 0; h < query[kHead]; ++h)
+    for (int64_t i = 0; i < query[kSequence]; ++i)
+      for (int64_t j = 0; j < keys; ++j)
+        if (options.maskMod(batch, h, i, j))
+          return true;
+  return false;
+}
+
 LogicalResult attn::checkEntries(PagedOp paged, AttentionOp attention,
-                                 const Environment &environment) {
+                                 const Environment &environment,
+                                 const reference::AttentionOptions &options) {
   PageTable table(paged, environment);
   int64_t pages = environment.tensor(paged.getPool())->shape[0];
   int64_t page = paged.getPageSize();
@@ -196,7 +213,9 @@ LogicalResult attn::checkEntries(PagedOp paged, AttentionOp attention,
       length = environment.tensor(lengths)->elements[batch].integer;
     for (int64_t column = 0; column * page < length; ++column) {
       int64_t entry = table.find(batch, column);
-      if (entry < 0 || entry >= pages)
+      if ((entry < 0 || entry >= pages) &&
+          seesKeys(attention, environment, options, batch,
+                   std::min(length, (column + 1) * page)))
         return paged.emitOpError()
                << "expected entries that are one of the " << pages
                << " pages of the pool, got " << entry << " of batch " << batch

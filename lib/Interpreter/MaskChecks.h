@@ -15,6 +15,7 @@
 #include "Values.h"
 
 #include "attn/Dialect/Attn/IR/Attn.h"
+#include "attn/Reference/Attention.h"
 
 namespace attn {
 
@@ -30,10 +31,11 @@ mlir::LogicalResult checkLengths(mlir::Operation *op, llvm::StringRef name,
                                  const TensorValue &lengths, int64_t batches,
                                  int64_t capacity);
 
-/// Checks that each entry of a table whose page has a key that exists is a page
-/// of the pool.
+/// Checks that each entry of a table whose page has a key that exists, and is
+/// not left of all that some row of the batch sees, is a page of the pool.
 mlir::LogicalResult checkEntries(PagedOp paged, AttentionOp attention,
-                                 const Environment &environment);
+                                 const Environment &environment,
+                                 const reference::AttentionOptions &options);
 
 /// Checks that there are new rows for the pools' heads and one for each slot,
 /// that slots are -1 or rows of the pools, and no two of them one row.

@@ -51,8 +51,9 @@ void attn::buildCpuTileStage(OpPassManager &pm,
   pm.addPass(createInsertBlockSkippingPass());
   pm.addPass(createFuseOutputsPass());
   pm.addPass(createVerifyNormalFormPass({"tiled"}));
-  pm.addPass(createGatherPagesPass());
+  // Before pages are gathered, so that what is left of a window is not.
   pm.addPass(createPadTilesPass());
+  pm.addPass(createGatherPagesPass());
   // The steps of one row tile share their packed query after this.
   pm.addPass(createCSEPass());
   pm.addPass(createDecomposeOnlinePass({options.bf16Dot}));

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The rows of a panel follow each other (TileTypes.td, SharedType), and a
-// swizzle permutes chunks of a row: rows from one on are one range of bytes.
+// swizzle permutes chunks of a row: neighbouring rows are one range of bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,15 +29,32 @@ struct ClearRowsLowering : TileOpLowering<ClearRowsOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     Value rows = index.toI32(adaptor.getRows().front());
+    SharedType type = op.getTile().getType();
     Value isShort =
         arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, rows,
-                              index.i32(op.getTile().getType().getRows()));
+                              index.i32(type.getRows()));
+    Value first;
+    if (op.getFirst()) {
+      first = index.toI32(adaptor.getFirst().front());
+      Value isLate = arith::CmpIOp::create(
+          rewriter, loc, arith::CmpIPredicate::sgt, first, index.i32(0));
+      isShort = arith::OrIOp::create(rewriter, loc, isShort, isLate);
+    }
     auto guarded = scf::IfOp::create(rewriter, loc, isShort);
     rewriter.setInsertionPointToStart(guarded.thenBlock());
     // Where values are columns of the keys, others may still read these.
     if (getRowWarps().areShared)
       syncConsumers(rewriter, loc, getConsumerWarps());
-    clearPanels(op, adaptor.getTile().front(), rows, rewriter);
+    Value tile = adaptor.getTile().front();
+    int64_t rowBytes = type.getSwizzle();
+    Value begin = index.mul(rows, rowBytes);
+    Value end = index.i32(type.getRows() * rowBytes);
+    clearPanels(op, tile, begin, end, rewriter);
+    if (first) {
+      begin = index.i32(0);
+      end = index.mul(first, rowBytes);
+      clearPanels(op, tile, begin, end, rewriter);
+    }
     fenceSharedWrites(rewriter, loc);
     syncConsumers(rewriter, loc, getConsumerWarps());
     rewriter.eraseOp(op);
@@ -45,16 +62,15 @@ struct ClearRowsLowering : TileOpLowering<ClearRowsOp> {
   }
 
 private:
-  /// The threads take chunks in turn, the same of every panel.
-  void clearPanels(ClearRowsOp op, Value tile, Value rows,
+  /// Clears the bytes [begin, end) of each panel, of which the threads take
+  /// chunks in turn.
+  void clearPanels(ClearRowsOp op, Value tile, Value begin, Value end,
                    ConversionPatternRewriter &rewriter) const {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     SharedType type = op.getTile().getType();
     int64_t panelBytes = type.getRows() * type.getSwizzle();
-    Value first = index.mul(rows, type.getSwizzle());
-    first = index.add(first, index.mul(index.thread(), kStoreBytes));
-    Value end = index.i32(panelBytes);
+    Value first = index.add(begin, index.mul(index.thread(), kStoreBytes));
     auto loop =
         scf::ForOp::create(rewriter, loc, first, end,
                            index.i32(getConsumerWarps() * 32 * kStoreBytes));

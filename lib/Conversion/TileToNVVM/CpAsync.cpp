@@ -26,8 +26,9 @@ public:
   TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange source,
            SmallVector<Value> indices, Value tile, int64_t threads);
 
-  /// Leaves out what is past the first `rows` of the tile.
-  void limitRows(Value rows);
+  /// Leaves out what is past the first `rows` of the tile, and before row
+  /// number `first`, if given.
+  void limitRows(Value rows, Value first);
   /// Reads rows where `table` says they are, of which there are `rows`.
   void lookUpPages(ValueRange table, Value rows);
 
@@ -67,10 +68,14 @@ private:
   Value rowBytes;           ///< from one row of the matrix to the next
   Value headBytes;          ///< from one head to the next, of packed heads
   Value rowsLeft, colsLeft; ///< of the matrix, from firstRow and chunk on
-  int64_t positions;        ///< rows of a head
+  Value missing; ///< rows that do not exist at the front of the tile, or null
+  Value sinceFirst;  ///< rows from the first that exists to firstRow, if some
+                     ///< are missing; then rowsLeft counts from there, too
+  int64_t positions; ///< rows of a head
   /// With pages: the batch, the first key, the bytes from a page to the next,
-  /// the last row that exists, and the batch's entries.
-  Value batch, position, pageBytes, lastRow, firstEntry;
+  /// the first row that is looked up, or null for all, the last row that
+  /// exists, and the batch's entries.
+  Value batch, position, pageBytes, firstPageRow, lastRow, firstEntry;
   Type entryType;
 };
 
@@ -108,12 +113,17 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
   colsLeft = index.add(colsLeft, index.mul(firstCol, -1));
 }
 
-void TileCopy::limitRows(Value rows) {
+void TileCopy::limitRows(Value rows, Value first) {
   Value left = index.toI32(rows);
   left = index.add(left, index.mul(firstRow, -1));
   rowsLeft = op.getTable()
                  ? left
                  : arith::MinSIOp::create(builder, op.getLoc(), rowsLeft, left);
+  if (!first)
+    return;
+  missing = index.toI32(first);
+  sinceFirst = index.add(firstRow, index.mul(missing, -1));
+  rowsLeft = index.add(rowsLeft, sinceFirst);
 }
 
 void TileCopy::lookUpPages(ValueRange table, Value rows) {
@@ -122,6 +132,16 @@ void TileCopy::lookUpPages(ValueRange table, Value rows) {
   firstEntry = view.address(index, batch);
   pageBytes = index.mul(source.stride(index, 0), type.getElementBytes());
   lastRow = index.add(index.toI32(rows), -1);
+  if (!missing)
+    return;
+  int64_t page = op.getSource().getType().getShape()[2];
+  firstPageRow = missing;
+  // Where one entry serves all rows of a page, its first row is looked up; a
+  // tile that is a part of a page has no other.
+  if (hasPassesInPage())
+    firstPageRow = type.getRows() % page == 0
+                       ? index.mul(index.div(missing, page), page)
+                       : Value();
 }
 
 void TileCopy::emit() {
@@ -185,11 +205,14 @@ bool TileCopy::hasPassesInPage() {
 }
 
 /// Where this thread's chunk of a row of the tile is, in its page. Of rows that
-/// do not exist the last one's entry is read in their place; what is no page is
-/// not read.
+/// do not exist the nearest one's entry is read in their place, with
+/// neighbours in one page that of the nearest page; what is no page is not
+/// read.
 TileCopy::Place TileCopy::lookUp(Value tileRow) {
   Location loc = op.getLoc();
   int64_t page = op.getSource().getType().getShape()[2];
+  if (firstPageRow)
+    tileRow = arith::MaxSIOp::create(builder, loc, tileRow, firstPageRow);
   tileRow = arith::MinSIOp::create(builder, loc, tileRow, lastRow);
   Value key = index.add(position, tileRow);
   int64_t entryBytes = entryType.getIntOrFloatBitWidth() / 8;
@@ -273,8 +296,12 @@ Value TileCopy::sourceBytes(const Place &place, int64_t panel) {
     bytes = arith::MinSIOp::create(builder, loc, bytes, all);
     bytes = arith::MaxSIOp::create(builder, loc, bytes, none);
   }
-  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt,
-                                       rowsLeft, place.row);
+  // As numbers without a sign those before the first row are large.
+  Value row = sinceFirst ? index.add(sinceFirst, place.row) : place.row;
+  Value exists = arith::CmpIOp::create(builder, loc,
+                                       sinceFirst ? arith::CmpIPredicate::ugt
+                                                  : arith::CmpIPredicate::sgt,
+                                       rowsLeft, row);
   return arith::SelectOp::create(builder, loc, exists, bytes, none);
 }
 
@@ -289,7 +316,8 @@ struct CopyAsyncLowering : TileOpLowering<CopyAsyncOp> {
     TileCopy copy(rewriter, op, adaptor.getSource(), indices,
                   adaptor.getTile().front(), 32 * getConsumerWarps());
     if (op.getRows())
-      copy.limitRows(adaptor.getRows().front());
+      copy.limitRows(adaptor.getRows().front(),
+                     op.getFirst() ? adaptor.getFirst().front() : Value());
     if (op.getTable())
       copy.lookUpPages(adaptor.getTable(), adaptor.getRows().front());
     copy.emit();

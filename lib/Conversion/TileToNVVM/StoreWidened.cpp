@@ -94,8 +94,10 @@ private:
               text(block, source, place.firstRow, place.firstChunk));
     if (op.getRows()) {
       Value row = index.add(place.row, place.firstRow);
-      clearMissing(block, index, bytes, row,
-                   index.toI32(adaptor.getRows().front()));
+      SmallVector<Value> range = {index.toI32(adaptor.getRows().front())};
+      if (op.getFirst())
+        range.push_back(index.toI32(adaptor.getFirst().front()));
+      clearMissing(block, bytes, row, range);
     }
     for (auto [i, four] : llvm::enumerate(bytes))
       widenBytes(block, from.getElementType(), to.getElementType(),
@@ -109,12 +111,17 @@ private:
     block.create();
   }
 
-  /// Makes `bytes` 0 if row `row` is not one of the `rows`.
-  static void clearMissing(PtxBlock &block, IndexBuilder &index,
-                           ArrayRef<std::string> bytes, Value row, Value rows) {
+  /// Makes `bytes` 0 if row `row` is not before the first number of `range`, or
+  /// is before the second, if there is one.
+  static void clearMissing(PtxBlock &block, ArrayRef<std::string> bytes,
+                           Value row, ValueRange range) {
     block.add(".reg .pred %missing");
-    SmallVector<std::string> numbers = block.use({row, rows});
-    block.add("setp.ge.s32 %missing, " + numbers[0] + ", " + numbers[1]);
+    std::string number = block.use(row).front();
+    SmallVector<std::string> numbers = block.use(range);
+    block.add("setp.ge.s32 %missing, " + number + ", " + numbers[0]);
+    if (range.size() > 1)
+      block.add("setp.lt.or.s32 %missing, " + number + ", " + numbers[1] +
+                ", %missing");
     for (const std::string &four : bytes)
       block.add("@%missing mov.b32 " + four + ", 0");
   }

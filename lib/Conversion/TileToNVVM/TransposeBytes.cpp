@@ -77,9 +77,12 @@ private:
                            index.shiftRight(lane, 4));
     PtxBlock block(builder, op.getLoc(), builder.getI32Type(),
                    /*numResults=*/0);
-    if (op.getRows())
-      clearRows(block, from, source, lane,
-                index.toI32(adaptor.getRows().front()));
+    if (op.getRows()) {
+      SmallVector<Value> range = {index.toI32(adaptor.getRows().front())};
+      if (op.getFirst())
+        range.push_back(index.toI32(adaptor.getFirst().front()));
+      clearRows(block, from, source, lane, range);
+    }
     SmallVector<std::string> rows = block.declare("%row", 4);
     SmallVector<std::string> cols = block.declare("%col", 4);
     for (int64_t row = 0; row < from.getRows(); row += kBlockRows) {
@@ -95,16 +98,20 @@ private:
     block.create();
   }
 
-  /// Writes 0 to the chunk in the rows from number `rows` on, each by its lane.
+  /// Writes 0 to the chunk in the rows from the first number of `range` on, and
+  /// before the second, if there is one, each by its lane.
   static void clearRows(PtxBlock &block, SharedType type,
-                        SwizzledAddress &chunk, Value lane, Value rows) {
+                        SwizzledAddress &chunk, Value lane, ValueRange range) {
     block.add(".reg .pred %missing");
     std::string number = block.declare("%number", 1).front();
     for (int64_t row = 0; row < type.getRows(); row += kBlockRows) {
       block.add("add.s32 " + number + ", " + block.use(lane).front() + ", " +
                 std::to_string(row));
       block.add("setp.ge.s32 %missing, " + number + ", " +
-                block.use(rows).front());
+                block.use(range[0]).front());
+      if (range.size() > 1)
+        block.add("setp.lt.or.s32 %missing, " + number + ", " +
+                  block.use(range[1]).front() + ", %missing");
       block.add("@%missing st.shared.v4.b32 " + text(block, chunk, row, 0) +
                 ", {0, 0, 0, 0}");
     }

@@ -40,3 +40,24 @@ func.func @read(%q: tensor<?x2x1x64xf16>, %kp: tensor<?x1x16x64xf16>, %vp: tenso
       : tensor<?x2x1x64xf16>, tensor<?x1x?x64xf16>, tensor<?x1x?x64xf16> -> tensor<?x2x1x64xf16>
   return %o : tensor<?x2x1x64xf16>
 }
+
+// Left of a window nothing is read: in partial tiles from where the first key is that some row sees, in whole ones from the start.
+// CHECK-LABEL: attn_tile.kernel @window
+// CHECK: scf.for
+// CHECK: attn_tile.load {{.*}} rows(%{{.*}}) from(%c0{{[_0-9]*}})
+// CHECK: scf.for
+// CHECK: %[[BEFORE:.*]] = arith.subi %{{.*}}, %{{.*}} : index
+// CHECK: %[[MISSING:.*]] = arith.maxsi %[[BEFORE]], %c0{{[_0-9]*}} : index
+// CHECK: attn_tile.load {{.*}} rows(%{{.*}}) from(%[[MISSING]])
+// CHECK: attn_tile.load {{.*}} rows(%{{.*}}) from(%[[MISSING]])
+func.func @window(%q: tensor<?x8x1x64xf16>, %kp: tensor<?x2x16x64xf16>, %table: tensor<?x?xi32>, %n: tensor<?xi32>) -> tensor<?x8x1x64xf16> {
+  %k = attn.paged %kp[%table] : tensor<?x2x16x64xf16>[tensor<?x?xi32>] -> tensor<?x2x?x64xf16>
+  %o = attn.attention %q, %k, %k lengths(key %n : tensor<?xi32>) mask_mod (%b: index, %h: index, %i: index, %j: index) {
+    %l = attn.length key
+    %c = arith.constant 100 : index
+    %lo = arith.subi %l, %c : index
+    %s = arith.cmpi sgt, %j, %lo : index
+    attn.yield %s : i1
+  } {schedule = #attn.schedule<tile_m = 16, tile_n = 32, warps = 1, stages = 2>} : tensor<?x8x1x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16> -> tensor<?x8x1x64xf16>
+  return %o : tensor<?x8x1x64xf16>
+}

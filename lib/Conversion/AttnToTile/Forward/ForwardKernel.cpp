@@ -96,7 +96,7 @@ void ForwardKernelBuilder::setState(ValueRange results, ValueRange fragments) {
 /// tensor does, or a row is where a table says, no other row is read.
 FailureOr<Value> ForwardKernelBuilder::loadKeys(Value slice, int64_t cols,
                                                 Value column,
-                                                Value keysInTile) {
+                                                const KeyRows &keys) {
   int64_t tileN = attention.schedule.getValues().tileN;
   FailureOr<Value> tile = loadSlice(slice, tileN, cols, column);
   if (failed(tile) || !readsByRow(attention.first))
@@ -104,19 +104,21 @@ FailureOr<Value> ForwardKernelBuilder::loadKeys(Value slice, int64_t cols,
   auto load = tile->getDefiningOp<tile::LoadOp>();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(load);
-  load.getRowsMutable().assign(keysInTile ? keysInTile : constant(tileN));
+  load.getRowsMutable().assign(keys.end ? keys.end : constant(tileN));
+  if (keys.first)
+    load.getFirstMutable().assign(keys.first);
   return tile;
 }
 
 /// The tile of the values: one of their own, or columns of that of the keys. A
 /// warp that shares its rows takes its columns of it.
 FailureOr<Value> ForwardKernelBuilder::loadValue(OnlineAttentionOp step,
-                                                 Value key, Value keysInTile) {
+                                                 Value key,
+                                                 const KeyRows &keys) {
   bool isInKey = readsValueInKey(attention);
   FailureOr<Value> whole = key;
   if (!isInKey)
-    whole = loadKeys(step.getValue(), attention.getTileDv(), firstColumn,
-                     keysInTile);
+    whole = loadKeys(step.getValue(), attention.getTileDv(), firstColumn, keys);
   if (failed(whole) || (!isInKey && attention.getSharing() == 1))
     return whole;
   auto tile = cast<tile::SharedType>(whole->getType());
@@ -130,15 +132,39 @@ FailureOr<Value> ForwardKernelBuilder::loadValue(OnlineAttentionOp step,
       .getResult();
 }
 
-LogicalResult ForwardKernelBuilder::convertStep(OnlineAttentionOp step) {
-  FailureOr<Value> keysInTile = getKeysInTile(step);
-  if (failed(keysInTile))
+/// The keys of a tile that are there and right of what the mask hides from all
+/// rows. The loop over whole tiles has the same operands as the others, since
+/// their loads are one stream.
+FailureOr<ForwardKernelBuilder::KeyRows>
+ForwardKernelBuilder::getKeyRows(OnlineAttentionOp step) {
+  FailureOr<Value> end = getKeysInTile(step);
+  if (failed(end))
     return failure();
-  FailureOr<Value> key = loadKeys(step.getKey(), attention.getPaddedHeadDim(),
-                                  Value(), *keysInTile);
+  KeyRows keys{*end, Value()};
+  Value firstKey = step.getFirstKey();
+  if (!firstKey)
+    return keys;
+  keys.first = constant(0);
+  if (!step.hasMaskMod())
+    return keys;
+  FailureOr<Value> first = materialize(firstKey);
+  FailureOr<Value> begin = materialize(step.getOffsets()[kLoopN]);
+  if (failed(first) || failed(begin))
+    return failure();
+  keys.first =
+      create<arith::MaxSIOp>(create<arith::SubIOp>(*first, *begin), keys.first);
+  return keys;
+}
+
+LogicalResult ForwardKernelBuilder::convertStep(OnlineAttentionOp step) {
+  FailureOr<KeyRows> keys = getKeyRows(step);
+  if (failed(keys))
+    return failure();
+  FailureOr<Value> key =
+      loadKeys(step.getKey(), attention.getPaddedHeadDim(), Value(), *keys);
   if (failed(key))
     return failure();
-  FailureOr<Value> value = loadValue(step, *key, *keysInTile);
+  FailureOr<Value> value = loadValue(step, *key, *keys);
   FailureOr<QueryTile> query = getQuery();
   if (failed(value) || failed(query))
     return failure();
@@ -147,7 +173,7 @@ LogicalResult ForwardKernelBuilder::convertStep(OnlineAttentionOp step) {
   if (failed(state))
     return failure();
   FailureOr<RunningState> next =
-      buildStep(mods, step, *query, *key, *value, *keysInTile,
+      buildStep(mods, step, *query, *key, *value, keys->end,
                 RunningState(step.getNormalization(), *state));
   if (failed(next))
     return failure();

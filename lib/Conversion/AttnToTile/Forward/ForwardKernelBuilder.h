@@ -57,11 +57,17 @@ private:
   mlir::LogicalResult convertBlock(mlir::Block &block);
   mlir::LogicalResult convertLoop(mlir::scf::ForOp loop);
   mlir::LogicalResult convertStep(OnlineAttentionOp step);
-  mlir::FailureOr<mlir::Value>
-  loadValue(OnlineAttentionOp step, mlir::Value key, mlir::Value keysInTile);
+  /// The keys of a tile that are read: those before `end`, all if it is null,
+  /// from `first` on, 0 if it is null.
+  struct KeyRows {
+    mlir::Value end, first;
+  };
+  mlir::FailureOr<KeyRows> getKeyRows(OnlineAttentionOp step);
+  mlir::FailureOr<mlir::Value> loadValue(OnlineAttentionOp step,
+                                         mlir::Value key, const KeyRows &keys);
   mlir::FailureOr<mlir::Value> loadKeys(mlir::Value slice, int64_t cols,
                                         mlir::Value column,
-                                        mlir::Value keysInTile);
+                                        const KeyRows &keys);
   mlir::LogicalResult convertNormalize(NormalizeOp op);
   mlir::LogicalResult convertOutputMod(OutputModOp op);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> getPlace();

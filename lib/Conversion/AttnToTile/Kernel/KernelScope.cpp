@@ -436,7 +436,8 @@ Value attn::loadTile(OpBuilder &builder, Location loc, Value tensor,
       builder.getContext(), {rows, cols}, type.getElementType(),
       tile::SharedType::getSwizzleFor(rowBytes));
   return tile::LoadOp::create(builder, loc, tileType, tensor, indices,
-                              /*table=*/Value(), /*rows=*/Value(), heads);
+                              /*table=*/Value(), /*rows=*/Value(),
+                              /*first=*/Value(), heads);
 }
 
 Value KernelScope::loadTile(Value tensor, ValueRange indices, int64_t rows,

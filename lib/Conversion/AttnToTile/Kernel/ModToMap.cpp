@@ -20,7 +20,10 @@ using namespace attn;
 struct ModToMap::Limits {
   Value lastRow; ///< of the query
   Value lastKey; ///< of the tile
-  Value keys;    ///< of the tile that exist
+  /// Of the tile, before which entries of tables are not used; null without
+  /// tables.
+  Value firstKey;
+  Value keys; ///< of the tile that exist
   /// That exists, of all; null where columns are kept from leaving the tensors.
   Value lastColumn;
   Value positions; ///< query positions of a packed tile; null without packing
@@ -82,6 +85,13 @@ ModToMap::Limits ModToMap::getLimits(OnlineAttentionOp step, Value keysInTile,
     limits.keys = toWidth(builder, loc, keysInTile, 32);
   if (keysInTile && readsAt(kLoopN))
     limits.lastKey = arith::SubIOp::create(builder, loc, limits.keys, one);
+  if (step.getFirstKey() && step.hasMaskMod() &&
+      llvm::any_of(regions, [](Region *mod) { return readsByTable(*mod); })) {
+    Value first = toWidth(builder, loc, values.lookup(step.getFirstKey()), 32);
+    Value begin =
+        toWidth(builder, loc, values.lookup(step.getOffsets()[kLoopN]), 32);
+    limits.firstKey = arith::SubIOp::create(builder, loc, first, begin);
+  }
   return limits;
 }
 
@@ -91,6 +101,8 @@ ModToMap::Coordinates ModToMap::getCoordinates(Location loc, ValueRange offsets,
                                                const Limits &limits) {
   if (limits.lastKey)
     col = arith::MinSIOp::create(builder, loc, col, limits.lastKey);
+  if (limits.firstKey)
+    col = arith::MaxSIOp::create(builder, loc, col, limits.firstKey);
   Coordinates at;
   at.batch = offsets[0];
   at.head = offsets[1];
@@ -124,7 +136,7 @@ FailureOr<Value> ModToMap::changeScore(OnlineAttentionOp step, Value score,
 }
 
 /// The score, or that of a hidden key where the mask hides it or column `col`
-/// of the tile is past the keys.
+/// of the tile is past the keys, or before the first one.
 FailureOr<Value> ModToMap::hideScore(OnlineAttentionOp step, Value score,
                                      Value col, const Coordinates &at,
                                      const Limits &limits) {
@@ -149,6 +161,11 @@ FailureOr<Value> ModToMap::hideScore(OnlineAttentionOp step, Value score,
             ? arith::AndIOp::create(builder, loc, visible, exists).getResult()
             : exists;
   }
+  if (limits.firstKey) {
+    Value exists = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sge, col, limits.firstKey);
+    visible = arith::AndIOp::create(builder, loc, visible, exists);
+  }
   if (!visible)
     return score;
   double hiddenScore = step.getNormalization().getHiddenScore();
@@ -172,7 +189,7 @@ ModToMap::Coordinates ModToMap::getRowCoordinates(Location loc,
   Value zero = arith::ConstantIntOp::create(builder, loc, 0, 32);
   SmallVector<Value> places(offsets);
   places[kLoopN] = zero;
-  limits.lastKey = Value();
+  limits.lastKey = limits.firstKey = Value();
   return getCoordinates(loc, places, row, zero, limits);
 }
 
@@ -351,8 +368,13 @@ FailureOr<Value> ModToMap::applyProbMod(OnlineAttentionOp step, Value p,
   Region *region = &step.getProbMod();
   Value lastColumn =
       isDefinedBeyond(*region, kLoopN) ? Value() : getLastColumn(step);
+  Value firstColumn;
+  if (step.getFirstKey() && readsByTable(*region))
+    firstColumn =
+        hoisted(toWidth(builder, loc, values.lookup(step.getFirstKey()), 32));
   Limits limits = getLimits(step, lastColumn ? Value() : keysInTile, region,
                             /*always=*/false);
+  limits.firstKey = Value();
   if (limits.lastRow)
     limits.lastRow = hoisted(limits.lastRow);
   SmallVector<Value> offsets = getOffsets(step);
@@ -363,6 +385,8 @@ FailureOr<Value> ModToMap::applyProbMod(OnlineAttentionOp step, Value p,
       [&](Value weight, Value, Coordinates at) -> FailureOr<Value> {
         if (lastColumn)
           at.col = arith::MinSIOp::create(builder, loc, at.col, lastColumn);
+        if (firstColumn)
+          at.col = arith::MaxSIOp::create(builder, loc, at.col, firstColumn);
         FailureOr<Value> changed = inlineRegion(*region, weight, at);
         if (failed(changed))
           return failure();

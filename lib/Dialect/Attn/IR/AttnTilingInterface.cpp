@@ -288,6 +288,8 @@ OnlineAttentionOp::getTiledImplementation(OpBuilder &builder,
   // Lengths are looked up by the global batch.
   if (getKeyLengths())
     operands->push_back(getKeyLengths());
+  if (getFirstKey())
+    operands->push_back(getFirstKey());
   // The tile's coordinates start where the op's do, plus the tile's offset.
   AffineExpr sum =
       builder.getAffineSymbolExpr(0) + builder.getAffineSymbolExpr(1);

@@ -37,6 +37,28 @@ bool attn::isDefinedBeyond(Region &region, unsigned loop) {
   return true;
 }
 
+bool attn::readsByTable(Region &region) {
+  if (region.empty())
+    return false;
+  llvm::SmallPtrSet<Value, 16> ofKey, ofEntry;
+  ofKey.insert(region.front().getArguments().back());
+  for (Operation &op : region.front().without_terminator()) {
+    auto isIn = [&](llvm::SmallPtrSet<Value, 16> &values) {
+      return llvm::any_of(op.getOperands(),
+                          [&](Value v) { return values.contains(v); });
+    };
+    bool reads = isa<tensor::ExtractOp>(op);
+    if (isIn(ofEntry)) {
+      if (reads)
+        return true;
+      ofEntry.insert(op.result_begin(), op.result_end());
+    } else if (isIn(ofKey)) {
+      (reads ? ofEntry : ofKey).insert(op.result_begin(), op.result_end());
+    }
+  }
+  return false;
+}
+
 std::optional<int64_t> attn::getKeyBlock(Operation *op) {
   if (!isa_and_present<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(op))
     return std::nullopt;

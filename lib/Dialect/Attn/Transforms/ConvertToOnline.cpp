@@ -54,9 +54,9 @@ static void convertToOnline(AttentionOp op) {
   auto step = OnlineAttentionOp::create(
       builder, loc, state.getAcc().getType(), TypeRange(state.getRows()),
       op.getQuery(), op.getKey(), op.getValue(), op.getBias(),
-      op.getKeyLengths(), ValueRange{zero, zero, zero, zero},
-      dropout ? dropout->seed : Value(), dropout ? dropout->offset : Value(),
-      state.getAcc(), state.getRows(),
+      op.getKeyLengths(), /*firstKey=*/Value(),
+      ValueRange{zero, zero, zero, zero}, dropout ? dropout->seed : Value(),
+      dropout ? dropout->offset : Value(), state.getAcc(), state.getRows(),
       dropout ? op.getDropoutRateAttr() : FloatAttr(), op.getScaleAttr(),
       op.getNormalizationAttr(), op.getScheduleAttr());
   step.getScoreMod().takeBody(op.getScoreMod());

@@ -11,6 +11,7 @@
 #include "Padding.h"
 #include "TiledForm.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
+#include "attn/Dialect/Attn/IR/ModRegion.h"
 #include "attn/Dialect/Attn/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -46,6 +47,27 @@ static Value getEnd(OpBuilder &builder, OnlineAttentionOp step, unsigned loop,
 //===----------------------------------------------------------------------===//
 // Loops
 //===----------------------------------------------------------------------===//
+
+/// Makes `step` read no key before its first one, nor value: the tile is 0
+/// there, which times a weight of 0 is 0. A step without a mask has none.
+static void leaveOutKeys(OnlineAttentionOp step) {
+  Value first = step.getFirstKey();
+  step.getFirstKeyMutable().clear();
+  if (!first || !step.hasMaskMod())
+    return;
+  OpBuilder builder(step);
+  Location loc = step.getLoc();
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value count =
+      arith::SubIOp::create(builder, loc, first, step.getOffsets()[kLoopN]);
+  count = arith::MaxSIOp::create(builder, loc, count, zero);
+  maskBefore(step.getMaskMod(), kLoopN, first);
+  for (Region *region : {&step.getScoreMod(), &step.getProbMod()})
+    if (readsByTable(*region))
+      clampFirstPosition(*region, kLoopN, first);
+  for (OpOperand *tile : {&step.getKeyMutable(), &step.getValueMutable()})
+    tile->set(replaceFirstRows(builder, tile->get(), count));
+}
 
 /// Replaces the tiles of `step` by padded ones, in place.
 static void padStep(OnlineAttentionOp step, ValueRange state) {
@@ -106,6 +128,8 @@ static SmallVector<Value> padLoop(OpBuilder &builder, scf::ForOp loop,
 static bool padAttention(NormalizeOp normalize) {
   KeyLoops keys = getKeyLoops(normalize);
   bool hasPaddedRows = isDynamicDim(normalize.getAcc(), kSequence);
+  for (scf::ForOp loop : keys.loops)
+    leaveOutKeys(getStep(loop));
   if (keys.loops.empty() ||
       (!hasPaddedRows && llvm::all_of(keys.loops, hasStaticKeyTile)))
     return false;

@@ -36,19 +36,76 @@ Value attn::pad(OpBuilder &builder, Value tile, ArrayRef<int64_t> sizes,
                                  /*nofold=*/false, loc, builder);
 }
 
-Value attn::clampPosition(Region &region, unsigned loop, Value end) {
+Value attn::replaceFirstRows(OpBuilder &builder, Value tile, Value count) {
+  Location loc = tile.getLoc();
+  auto type = cast<RankedTensorType>(tile.getType());
+  SmallVector<OpFoldResult> offsets(4, builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(4, builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tile);
+  Value source = tile;
+  // What reads a slice of a view reads no more than that.
+  if (auto slice = tile.getDefiningOp<tensor::ExtractSliceOp>();
+      slice && slice.hasUnitStride() && slice.getSourceType().getRank() == 4) {
+    source = slice.getSource();
+    offsets = slice.getMixedOffsets();
+    sizes = slice.getMixedSizes();
+  }
+  auto combine = [&](OpFoldResult number, Value other, bool isSum) {
+    Value value = getValueOrCreateConstantIndexOp(builder, loc, number);
+    return isSum ? builder.createOrFold<arith::AddIOp>(loc, value, other)
+                 : builder.createOrFold<arith::SubIOp>(loc, value, other);
+  };
+  offsets[kSequence] = combine(offsets[kSequence], count, /*isSum=*/true);
+  sizes[kSequence] = combine(sizes[kSequence], count, /*isSum=*/false);
+  Value rest = tensor::ExtractSliceOp::create(builder, loc, source, offsets,
+                                              sizes, strides);
+  SmallVector<OpFoldResult> low(4, builder.getIndexAttr(0)), high(low);
+  low[kSequence] = count;
+  Value zero = arith::ConstantOp::create(
+      builder, loc, builder.getZeroAttr(type.getElementType()));
+  return tensor::PadOp::create(builder, loc, type, rest, low, high, zero);
+}
+
+/// Makes `region` see `clamp` of a position in place of it, unless it is
+/// defined everywhere. Returns the position it was given.
+template <typename ClampOp>
+static Value clampTo(Region &region, unsigned loop, OpBuilder &builder,
+                     llvm::function_ref<Value()> getBound) {
   Block &block = region.front();
   Value position = block.getArgument(block.getNumArguments() - 4 + loop);
   if (isDefinedBeyond(region, loop))
     return position;
-  OpBuilder builder(end.getContext()); // the region may be nobody's
   builder.setInsertionPointToStart(&block);
-  Location loc = end.getLoc();
-  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value last = arith::SubIOp::create(builder, loc, end, one);
-  Value clamped = arith::MinSIOp::create(builder, loc, position, last);
+  Value bound = getBound();
+  Value clamped =
+      ClampOp::create(builder, bound.getLoc(), position, bound).getResult();
   position.replaceAllUsesExcept(clamped, clamped.getDefiningOp());
   return position;
+}
+
+Value attn::clampPosition(Region &region, unsigned loop, Value end) {
+  OpBuilder builder(end.getContext()); // the region may be nobody's
+  return clampTo<arith::MinSIOp>(region, loop, builder, [&]() -> Value {
+    Value one = arith::ConstantIndexOp::create(builder, end.getLoc(), 1);
+    return arith::SubIOp::create(builder, end.getLoc(), end, one);
+  });
+}
+
+Value attn::clampFirstPosition(Region &region, unsigned loop, Value first) {
+  OpBuilder builder(first.getContext());
+  return clampTo<arith::MaxSIOp>(region, loop, builder, [&] { return first; });
+}
+
+/// Hides what `maskMod` lets see unless `position` compares to `bound` so.
+static void restrict(Region &maskMod, arith::CmpIPredicate predicate,
+                     Value position, Value bound) {
+  auto yield = cast<YieldOp>(maskMod.front().getTerminator());
+  OpBuilder builder(yield);
+  Location loc = bound.getLoc();
+  Value exists =
+      arith::CmpIOp::create(builder, loc, predicate, position, bound);
+  Value visible = arith::AndIOp::create(builder, loc, yield.getValue(), exists);
+  yield->setOperand(0, visible);
 }
 
 void attn::maskPadded(Region &maskMod, unsigned loop, Value end) {
@@ -61,10 +118,12 @@ void attn::maskPadded(Region &maskMod, unsigned loop, Value end) {
     YieldOp::create(builder, loc, yes);
   }
   Value position = clampPosition(maskMod, loop, end);
-  auto yield = cast<YieldOp>(maskMod.front().getTerminator());
-  builder.setInsertionPoint(yield);
-  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                       position, end);
-  Value visible = arith::AndIOp::create(builder, loc, yield.getValue(), exists);
-  yield->setOperand(0, visible);
+  restrict(maskMod, arith::CmpIPredicate::slt, position, end);
+}
+
+void attn::maskBefore(Region &maskMod, unsigned loop, Value first) {
+  if (!readsByTable(maskMod))
+    return;
+  Value position = clampFirstPosition(maskMod, loop, first);
+  restrict(maskMod, arith::CmpIPredicate::sge, position, first);
 }

@@ -21,14 +21,28 @@ namespace attn {
 mlir::Value pad(mlir::OpBuilder &builder, mlir::Value tile,
                 llvm::ArrayRef<int64_t> sizes, double padding = 0);
 
+/// A tile [1, 1, rows, columns] that is 0 in place of the first `count` rows of
+/// `tile`, which are not read.
+mlir::Value replaceFirstRows(mlir::OpBuilder &builder, mlir::Value tile,
+                             mlir::Value count);
+
 /// Unless `region` is defined everywhere, makes it see the last valid position
 /// along `loop` (Loop) in place of those from `end` on, so that it reads its
 /// captured tensors in range. Returns the position it was given.
 mlir::Value clampPosition(mlir::Region &region, unsigned loop, mlir::Value end);
 
+/// The same at the other end: makes `region` see `first` in place of the
+/// positions before it.
+mlir::Value clampFirstPosition(mlir::Region &region, unsigned loop,
+                               mlir::Value first);
+
 /// Masks the positions along `loop` (Loop) from `end` on; fills `maskMod` if it
 /// is empty.
 void maskPadded(mlir::Region &maskMod, unsigned loop, mlir::Value end);
+
+/// Masks the positions along `loop` (Loop) before `first`, none of which
+/// `maskMod` lets see, if it would look there at entries of a table.
+void maskBefore(mlir::Region &maskMod, unsigned loop, mlir::Value first);
 
 } // namespace attn
 

@@ -153,6 +153,8 @@ static LogicalResult verifyPages(OpTy op) {
     return op.emitOpError() << "expected one head of a tile whose rows are "
                                "counted, got "
                             << op.getHeads();
+  if (op.getFirst() && !op.getRows())
+    return op.emitOpError() << "expected the number of rows with a first one";
   if (!op.getTable())
     return success();
   if (!op.getRows())

@@ -116,11 +116,13 @@ static bool isScalarOf(Value value, scf::ForOp loop, bool &depends) {
          });
 }
 
-/// The indices of a load, and its `rows` if it has any.
+/// The indices of a load, its `rows` and its `first` if it has any.
 static SmallVector<Value> getPlace(LoadOp load) {
   SmallVector<Value> place(load.getIndices());
   if (load.getRows())
     place.push_back(load.getRows());
+  if (load.getFirst())
+    place.push_back(load.getFirst());
   return place;
 }
 
@@ -153,6 +155,7 @@ LogicalResult KeyStream::findLoads() {
       if (load.getSource() != like.getSource() ||
           load.getTable() != like.getTable() ||
           getPlace(load).size() != getPlace(like).size() ||
+          !load.getFirst() != !like.getFirst() ||
           load.getTile().getType() != like.getTile().getType())
         return load.emitOpError() << "expected the same tile as in the first "
                                      "loop";

@@ -70,7 +70,8 @@ private:
 
   State buildFirstTile();
   SmallVector<Value> buildFirstScores(Value product, size_t from = 0);
-  void clearFirstTile(Value rows, IRMapping &mapping);
+  void clearFirstTile(ValueRange range, IRMapping &mapping);
+  SmallVector<Value> lookupRange(ForwardStep &step, IRMapping &own);
   State buildLoop(ForwardStep &step, const State &init);
   State buildTile(ForwardStep &step, const State &before, IRMapping &mapping);
   Value startOutput(ForwardStep &step, const State &before, IRMapping &mapping);
@@ -94,10 +95,14 @@ private:
   }
   Location loc() { return steps[0].loop.getLoc(); }
   Value first() { return steps[0].loop.getLowerBound(); }
-  bool mayMissRows() const {
-    return llvm::any_of(steps, [](const ForwardStep &step) {
-      return step.output.clear != nullptr;
-    });
+  /// Numbers that say which rows of a tile of values exist: none where all do,
+  /// the end, or the end and the first one.
+  size_t countRange() const {
+    size_t count = 0;
+    for (const ForwardStep &step : steps)
+      if (ClearRowsOp clear = step.output.clear)
+        count = std::max<size_t>(count, clear.getFirst() ? 2 : 1);
+    return count;
   }
   Value firstNumber() { return steps[0].init(steps[0].number); }
 
@@ -241,17 +246,24 @@ Overlapper::State Overlapper::buildTile(ForwardStep &step, const State &before,
 // First tile, loops, last tile
 //===----------------------------------------------------------------------===//
 
-/// How many rows of a tile of values exist, in the loop that `own` is about.
-static Value lookupRows(ForwardStep &step, IRMapping &own, OpBuilder &builder) {
-  if (ClearRowsOp clear = step.output.clear)
-    return own.lookupOrDefault(clear.getRows());
-  int64_t all = step.output.stage.getTile().getType().getRows();
-  return arith::ConstantIndexOp::create(builder, step.loop.getLoc(), all);
+/// Which rows of a tile of values exist, in the loop that `own` is about.
+SmallVector<Value> Overlapper::lookupRange(ForwardStep &step, IRMapping &own) {
+  ClearRowsOp clear = step.output.clear;
+  SmallVector<Value> range;
+  if (countRange() > 0)
+    range.push_back(
+        clear ? own.lookupOrDefault(clear.getRows())
+              : constant(step.output.stage.getTile().getType().getRows()));
+  if (countRange() > 1)
+    range.push_back(clear && clear.getFirst()
+                        ? own.lookupOrDefault(clear.getFirst())
+                        : constant(0));
+  return range;
 }
 
 /// The scores of the first tile, and its place, as the loop does it that has a
 /// first tile: the first of the loops that is not empty. Where rows may be
-/// missing, how many of its values exist, too.
+/// missing, which of its values exist, too.
 SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
   ForwardStep &step = steps[from];
   auto build = [&]() {
@@ -264,8 +276,7 @@ SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
     SmallVector<Value> results = {own.lookupOrDefault(step.finalScores)};
     for (Value place : step.places)
       results.push_back(own.lookup(place));
-    if (mayMissRows())
-      results.push_back(lookupRows(step, own, builder));
+    llvm::append_range(results, lookupRange(step, own));
     return results;
   };
   if (from + 1 == steps.size())
@@ -275,8 +286,7 @@ SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
                             step.loop.getUpperBound());
   SmallVector<Type> types = {step.finalScores.getType()};
   llvm::append_range(types, ValueRange(step.places).getTypes());
-  if (mayMissRows())
-    types.push_back(builder.getIndexType());
+  types.append(countRange(), builder.getIndexType());
   auto choice = scf::IfOp::create(builder, loc(), types, isHere,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -288,13 +298,14 @@ SmallVector<Value> Overlapper::buildFirstScores(Value product, size_t from) {
 }
 
 /// Clears what does not exist of the first tile's values, of which there are
-/// `rows`.
-void Overlapper::clearFirstTile(Value rows, IRMapping &mapping) {
+/// those of `range`.
+void Overlapper::clearFirstTile(ValueRange range, IRMapping &mapping) {
   StageOp stage = steps[0].output.stage;
   Value tile =
       StageOp::create(builder, loc(), mapping.lookupOrDefault(stage.getRing()),
                       mapping.lookupOrDefault(stage.getIndex()));
-  ClearRowsOp::create(builder, loc(), tile, rows);
+  ClearRowsOp::create(builder, loc(), tile, range[0],
+                      range.size() > 1 ? range[1] : Value());
 }
 
 /// Nothing to overlap with yet. The accumulator is 0 whatever it is scaled by.
@@ -319,8 +330,8 @@ Overlapper::State Overlapper::buildFirstTile() {
   mapping.map(step.places, ArrayRef(scores).slice(1, step.places.size()));
   buildWeights(step, mapping);
   clone(step.output.full, mapping);
-  if (mayMissRows())
-    clearFirstTile(scores.back(), mapping);
+  if (size_t count = countRange())
+    clearFirstTile(ArrayRef(scores).take_back(count), mapping);
   clone(step.operand, mapping);
   return buildState(step, step.init(step.acc), mapping);
 }

@@ -137,7 +137,8 @@ void Pipeliner::stageOuterLoads() {
                         /*offset=*/IntegerAttr());
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(),
                         load.getIndices(), load.getTable(), load.getRows(),
-                        buffer, tilesExactly(load), load.getHeads());
+                        load.getFirst(), buffer, tilesExactly(load),
+                        load.getHeads());
     CommitGroupOp::create(builder, load.getLoc());
     // What is read before the key loops is waited for there, after the first
     // key tiles are under way; what is only read inside them has arrived with
@@ -162,9 +163,10 @@ void Pipeliner::copyTile(Value count, Value stage) {
     if (!entry.ring)
       continue;
     Value tile = StageOp::create(builder, load.getLoc(), entry.ring, stage);
+    Value first = load.getFirst() ? indices.pop_back_val() : Value();
     Value rows = load.getRows() ? indices.pop_back_val() : Value();
     CopyAsyncOp::create(builder, load.getLoc(), load.getSource(), indices,
-                        load.getTable(), rows, tile, tilesExactly(load));
+                        load.getTable(), rows, first, tile, tilesExactly(load));
   }
 }
 

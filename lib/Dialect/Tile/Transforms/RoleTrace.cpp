@@ -336,9 +336,12 @@ void RoleTracer::endUses(Operation *op, std::deque<unsigned> &numbers,
 /// is a read.
 LogicalResult RoleTracer::addClearRows(ClearRowsOp op) {
   auto rows = lookUp(op.getRows());
-  if (!rows)
+  std::optional<int64_t> first = 0;
+  if (op.getFirst())
+    first = lookUp(op.getFirst());
+  if (!rows || !first)
     return refuse(op, "a number of rows");
-  if (*rows >= op.getTile().getType().getRows())
+  if (*rows >= op.getTile().getType().getRows() && *first <= 0)
     return success();
   addUses(op, /*isOver=*/true);
   addMeet(op, "the consumers" + inCta(), kernel.getWarps());

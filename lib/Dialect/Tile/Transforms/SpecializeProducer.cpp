@@ -73,9 +73,10 @@ Value Specializer::readEntry(Value table, Value batch, Value column) {
                                     entry);
 }
 
-/// The boxes of the tile at `place`, the indices of `load` and its `rows`. TMA
-/// brings whole tiles, of which consumers know what exists; but of a page
-/// without a row that does, the entry is not read, and the box has zeros.
+/// The boxes of the tile at `place`, the indices of `load`, its `rows` and its
+/// `first`. TMA brings whole tiles, of which consumers know what exists; but of
+/// a page without a row that does, the entry is not read, and the box has
+/// zeros.
 Specializer::Boxes Specializer::findBoxes(LoadOp load, ArrayRef<Value> place,
                                           IRMapping &mapping) {
   if (!load.getTable())
@@ -87,24 +88,35 @@ Specializer::Boxes Specializer::findBoxes(LoadOp load, ArrayRef<Value> place,
   Location loc = load.getLoc();
   int64_t page = getPage(load), rows = load.getTile().getType().getRows();
   Value batch = place[0], head = place[1], row = place[2], count = place[3];
-  Value first = builder.createOrFold<arith::DivUIOp>(loc, row, constant(page));
+  Value column = builder.createOrFold<arith::DivUIOp>(loc, row, constant(page));
   Boxes boxes;
-  boxes.pages.push_back(readEntry(table, batch, first));
+  if (rows <= page || !load.getFirst())
+    boxes.pages.push_back(readEntry(table, batch, column));
   if (rows <= page) {
     row = builder.createOrFold<arith::RemUIOp>(loc, row, constant(page));
     boxes.indices = {head, row};
     return boxes;
   }
   boxes.indices = {head, constant(0)};
-  // The last page with a row stands for those behind it.
+  // The nearest page with a row stands for one without.
   Value last = arith::SubIOp::create(builder, loc, count, constant(1));
   last = builder.createOrFold<arith::DivUIOp>(loc, last, constant(page));
-  for (int64_t i = 1; i < rows / page; ++i) {
-    Value inTile = arith::MinUIOp::create(builder, loc, constant(i), last);
-    Value column = arith::AddIOp::create(builder, loc, first, inTile);
-    Value exists = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ugt, count, constant(i * page));
-    Value entry = readEntry(table, batch, column);
+  Value first;
+  if (load.getFirst())
+    first = builder.createOrFold<arith::DivUIOp>(loc, place[4], constant(page));
+  for (auto i = static_cast<int64_t>(boxes.pages.size()); i < rows / page;
+       ++i) {
+    Value number = constant(i), inTile = number;
+    if (first)
+      inTile = arith::MaxUIOp::create(builder, loc, inTile, first);
+    inTile = arith::MinUIOp::create(builder, loc, inTile, last);
+    Value at = arith::AddIOp::create(builder, loc, column, inTile);
+    Value exists =
+        first ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      inTile, number)
+              : arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt,
+                                      count, constant(i * page));
+    Value entry = readEntry(table, batch, at);
     boxes.pages.push_back(
         arith::SelectOp::create(builder, loc, exists, entry, constant(-1)));
   }
@@ -151,16 +163,21 @@ void Specializer::rewriteTiles(Value numberAfter, Value count,
                            source.parity);
     MbarrierWaitOp::create(builder, loc, to.empty, target.stage,
                            getPhaseBefore(target.parity));
-    Value rows;
-    if (LoadOp(channel.load).getRows())
-      rows =
-          stream.buildIndices(builder, count, mapping)[channel.number].back();
+    LoadOp load = channel.load;
+    Value rows, first;
+    if (load.getRows()) {
+      SmallVector<Value> place =
+          stream.buildIndices(builder, count, mapping)[channel.number];
+      if (load.getFirst())
+        first = place.pop_back_val();
+      rows = place.back();
+    }
     Value copied = StageOp::create(builder, loc, from.ring, source.stage);
     Value read = StageOp::create(builder, loc, to.ring, target.stage);
     if (channel.widens)
-      StoreWidenedOp::create(builder, loc, copied, rows, read);
+      StoreWidenedOp::create(builder, loc, copied, rows, first, read);
     else
-      StoreTransposedOp::create(builder, loc, copied, rows, read);
+      StoreTransposedOp::create(builder, loc, copied, rows, first, read);
     // One lane arrives for what all of them have read and written.
     SyncWarpOp::create(builder, loc);
     MbarrierArriveOp::create(builder, loc, from.empty, source.stage);

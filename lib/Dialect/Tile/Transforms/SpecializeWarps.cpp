@@ -258,12 +258,16 @@ void Specializer::clearMissingRows(MmaOp op) {
   if (auto columns = tile.getDefiningOp<ColumnsOp>())
     tile = columns.getSource();
   auto load = tile.getDefiningOp<LoadOp>();
-  if (!load || !load.getRows() || op.getTransposeB() ||
+  if (!load || !load.getRows() || op.getTransposeB())
+    return;
+  bool isFromStart = !load.getFirst() || isConstantIntValue(load.getFirst(), 0);
+  if (isFromStart &&
       getConstantIntValue(load.getRows()) == load.getTile().getType().getRows())
     return;
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(op);
-  ClearRowsOp::create(builder, op.getLoc(), load.getTile(), load.getRows());
+  ClearRowsOp::create(builder, op.getLoc(), load.getTile(), load.getRows(),
+                      load.getFirst());
 }
 
 /// Multiplies, and waits for the product.

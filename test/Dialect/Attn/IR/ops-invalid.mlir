@@ -42,7 +42,7 @@ func.func @f(%q: tensor<1x2x4x8xf32>, %c: index, %a: tensor<1x2x4x8xf32>,
 func.func @f(%q: tensor<1x2x4x8xf32>, %c: index, %m: tensor<1x2x4xf32>) {
   // expected-error @+1 {{acc and its result have the same type}}
   %r:3 = "attn.online_attention"(%q, %q, %q, %c, %c, %c, %c, %q, %m, %m)
-      <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 4, 0, 0, 1, 2>}> ({}, {}, {})
+      <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 4, 0, 0, 1, 2>}> ({}, {}, {})
       : (tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>, index,
          index, index, index, tensor<1x2x4x8xf32>, tensor<1x2x4xf32>,
          tensor<1x2x4xf32>)

@@ -25,3 +25,23 @@ attn_tile.kernel @clear(%q: !attn_tile.global<1x1x?x128xf16>) warps(4) {
   attn_tile.clear_rows %tile from %rows : !attn_tile.shared<64x128xf16, swizzle = 128>
   attn_tile.return
 }
+
+// Rows before one, too: a range of bytes of their own.
+// CHECK-LABEL: attn_tile.kernel @clear_both
+// CHECK: attn_tile.clear_rows %[[T:.*]] from %[[ROWS:.*]] before %[[FIRST:.*]] : <64x64xf16, swizzle = 128>
+// NVVM-LABEL: llvm.func @clear_both
+// NVVM: %[[SHORT:.*]] = arith.cmpi slt, %[[LEFT:.*]], %{{.*}} : i32
+// NVVM: %[[LATE:.*]] = arith.cmpi sgt, %[[FIRST:.*]], %{{.*}} : i32
+// NVVM: %[[ANY:.*]] = arith.ori %[[SHORT]], %[[LATE]]
+// NVVM: scf.if %[[ANY]] {
+// NVVM: scf.for
+// NVVM: %[[BEFORE:.*]] = arith.muli %[[FIRST]], %{{.*}} : i32
+// NVVM: scf.for %{{.*}} = %{{.*}} to %[[BEFORE]] step
+// NVVM: nvvm.fence.proxy
+attn_tile.kernel @clear_both(%q: !attn_tile.global<1x?x?x128xf16>) warps(4) {
+  %rows = attn_tile.dim %q, 2 : !attn_tile.global<1x?x?x128xf16>
+  %first = attn_tile.dim %q, 1 : !attn_tile.global<1x?x?x128xf16>
+  %tile = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.clear_rows %tile from %rows before %first : !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}

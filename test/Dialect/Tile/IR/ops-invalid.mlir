@@ -575,6 +575,14 @@ attn_tile.kernel @pages(%p: !attn_tile.global<?x8x16x64xf16>, %t: !attn_tile.glo
 
 // -----
 
+attn_tile.kernel @first(%k: !attn_tile.global<?x8x?x64xf16>, %i: index) warps(4) {
+  // expected-error @below {{expected the number of rows with a first one}}
+  %l = attn_tile.load %k[%i, %i, %i] from(%i) : !attn_tile.global<?x8x?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
+
+// -----
+
 attn_tile.kernel @page_size(%p: !attn_tile.global<?x8x?x64xf16>, %t: !attn_tile.global<?x?xi32>, %i: index) warps(4) {
   // expected-error @below {{expected a pool of rank 4 with a static page size, got '!attn_tile.global<?x8x?x64xf16>'}}
   %l = attn_tile.load %p[%i, %i, %i] pages(%t : !attn_tile.global<?x?xi32>) rows(%i) : !attn_tile.global<?x8x?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>

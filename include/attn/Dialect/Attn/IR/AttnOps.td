@@ -235,7 +235,8 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     prob_mod(P) where P is not 0.
 
     With `key_lengths` keys at positions from the length of their batch on do not
-    exist.
+    exist. Keys before position `first_key`, which `--attn-insert-block-skipping`
+    finds, are hidden by `mask_mod` from all rows, and are not read.
 
     Rows with max' = -inf leave `sum` and `acc` as they are. The state before
     the first step is acc = 0, max = -inf, sum = 0. `#attn.none` has acc' = acc + S V
@@ -258,6 +259,7 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
     Attn_Tensor<Attn_Stored, 4>:$value,
     Optional<Attn_Tensor<Attn_Float, 4>>:$bias,
     Optional<Attn_Tensor<Attn_Int, 1>>:$keyLengths,
+    Optional<Index>:$firstKey,
     Variadic<Index>:$offsets,
     Optional<I64>:$dropoutSeed,
     Optional<I64>:$dropoutOffset,
@@ -275,7 +277,7 @@ def OnlineAttentionOp : Attn_Op<"online_attention", [
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` `(` $bias^ `:` type($bias) `)`)?
     (`key_lengths` `(` $keyLengths^ `:` type($keyLengths) `)`)?
-    (custom<Scale>($scale)^)? `offsets` `(` $offsets `)`
+    (`first_key` `(` $firstKey^ `)`)? (custom<Scale>($scale)^)? `offsets` `(` $offsets `)`
     (`dropout` `(` $dropoutSeed^ `,` $dropoutOffset `)` custom<Rate>($dropoutRate))?
     (`normalization` `(` $normalization^ `)`)?
     (custom<ScoreMod>($scoreMod)^)? (custom<MaskMod>($maskMod)^)?

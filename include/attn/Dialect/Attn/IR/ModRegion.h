@@ -18,6 +18,10 @@ namespace attn {
 /// 0.
 bool isDefinedBeyond(mlir::Region &region, unsigned loop);
 
+/// True if a region reads a tensor where another one says that it reads at the
+/// key position, as it does through a table of pages.
+bool readsByTable(mlir::Region &region);
+
 /// How many keys share what `op`, of a score_mod, mask_mod or prob_mod, gives:
 /// by what it divides the key position; nothing for other ops.
 std::optional<int64_t> getKeyBlock(mlir::Operation *op);

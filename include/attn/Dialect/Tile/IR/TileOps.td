@@ -103,7 +103,8 @@ def LoadOp : AttnTile_Op<"load", [
     there (stages, copies, barriers) is decided by `--attn-tile-pipeline`, which
     removes this op.
 
-    With `rows` no more than so many rows of the tile exist, and no other is read.
+    With `rows` no more than so many rows of the tile exist, and no other is read;
+    with `from` those before number `first` do not, either.
     With `pages` the matrix is in pieces: its rows are those of the matrices at
     (table[b, 0], h), (table[b, 1], h), ... of a pool [pages, heads, page, cols],
     at indices (b, h, row). An entry is read only if a row of its page is.
@@ -120,17 +121,22 @@ def LoadOp : AttnTile_Op<"load", [
     %pt = attn_tile.load %pool[%b, %h, %n] pages(%table : !attn_tile.global<?x?xi32>)
         rows(%left) : !attn_tile.global<?x8x16x64xf16>
         -> !attn_tile.shared<64x64xf16, swizzle = 128>
+    %wt = attn_tile.load %pool[%b, %h, %n] pages(%table : !attn_tile.global<?x?xi32>)
+        rows(%left) from(%first) : !attn_tile.global<?x8x16x64xf16>
+        -> !attn_tile.shared<64x64xf16, swizzle = 128>
     %dt = attn_tile.load %delta[%b, %h, %m] : !attn_tile.global<?x8x?xf32>
         -> !attn_tile.shared<1x64xf32, swizzle = 128>
     ```
   }];
   let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices,
                        Optional<AttnTile_Global>:$table, Optional<Index>:$rows,
+                       Optional<Index>:$first,
                        DefaultValuedAttr<I64Attr, "1">:$heads);
   let results = (outs AttnTile_Shared:$tile);
   let assemblyFormat = [{
     $source `[` $indices `]` (`pages` `(` $table^ `:` type($table) `)`)?
-    (`rows` `(` $rows^ `)`)? attr-dict `:` type($source) `->` type($tile)
+    (`rows` `(` $rows^ `)`)? (`from` `(` $first^ `)`)? attr-dict
+    `:` type($source) `->` type($tile)
   }];
   let hasVerifier = 1;
 }
@@ -203,12 +209,13 @@ def CopyAsyncOp : AttnTile_Op<"copy_async", [
   }];
   let arguments = (ins AttnTile_Global:$source, Variadic<Index>:$indices,
                        Optional<AttnTile_Global>:$table, Optional<Index>:$rows,
+                       Optional<Index>:$first,
                        AttnTile_Shared:$tile, UnitAttr:$in_bounds,
                        DefaultValuedAttr<I64Attr, "1">:$heads);
   let assemblyFormat = [{
     $source `[` $indices `]` (`pages` `(` $table^ `:` type($table) `)`)?
-    (`rows` `(` $rows^ `)`)? `to` $tile (`in_bounds` $in_bounds^)? attr-dict
-    `:` type($source) `to` type($tile)
+    (`rows` `(` $rows^ `)`)? (`from` `(` $first^ `)`)? `to` $tile (`in_bounds` $in_bounds^)?
+    attr-dict `:` type($source) `to` type($tile)
   }];
   let hasVerifier = 1;
 }

@@ -107,18 +107,23 @@ def ClearRowsOp : AttnTile_Op<"clear_rows", [
   let summary = "zeros in the rows of a tile that do not exist";
   let description = [{
     The warps that compute write 0 to the rows of a tile of 16 or 8 bits from number
-    `rows` on, and meet: a product that one of them starts behind this op has the zeros (PTX ISA,
-    "fence.proxy"). All of them have the same `rows`; where every row exists
-    nothing is written, and nobody waits. What TMA brings of rows behind a length
-    may be NaN, and 0 * NaN is NaN.
+    `rows` on, and to those before number `first`, and meet: a product that one of them starts behind
+    this op has the zeros (PTX ISA, "fence.proxy"). All of them have the same `rows` and `first`; where
+    every row exists nothing is written, and nobody waits. What TMA brings of rows behind a length, or
+    left of a window, may be NaN, and 0 * NaN is NaN.
 
     Example:
     ```mlir
     attn_tile.clear_rows %vt from %left : !attn_tile.shared<64x128xf16, swizzle = 128>
+    attn_tile.clear_rows %vt from %left before %first
+        : !attn_tile.shared<64x128xf16, swizzle = 128>
     ```
   }];
-  let arguments = (ins AttnTile_Shared:$tile, Index:$rows);
-  let assemblyFormat = "$tile `from` $rows attr-dict `:` type($tile)";
+  let arguments = (ins AttnTile_Shared:$tile, Index:$rows,
+                       Optional<Index>:$first);
+  let assemblyFormat = [{
+    $tile `from` $rows (`before` $first^)? attr-dict `:` type($tile)
+  }];
   let hasVerifier = 1;
 }
 

@@ -37,14 +37,14 @@ def TransposeBytesOp : AttnTile_Op<"transpose_bytes", [MemoryEffects<[MemRead]>]
 }
 
 def StoreTransposedOp : AttnTile_Op<"store_transposed", [
-    MemoryEffects<[MemRead, MemWrite]>]> {
+    MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "rewrite an 8-bit tile [k, n] as an operand [n, k]";
   let description = [{
     As `attn_tile.transpose_bytes` has it, by the four warps of the producer, each a
     part of n. What a warp writes wgmma may read once it has seen an arrival of
     that warp behind this op (PTX ISA, "fence.proxy"). Rows of the source from
-    number `rows` on, if given, do not exist: 0 takes the place of what TMA has
-    brought of them, in the source, too.
+    number `rows` on and before number `first`, if given, do not exist: 0 takes the
+    place of what TMA has brought of them, in the source, too.
 
     Example:
     ```mlir
@@ -53,9 +53,9 @@ def StoreTransposedOp : AttnTile_Op<"store_transposed", [
     ```
   }];
   let arguments = (ins AttnTile_Shared:$source, Optional<Index>:$rows,
-                       AttnTile_Shared:$tile);
+                       Optional<Index>:$first, AttnTile_Shared:$tile);
   let assemblyFormat = [{
-    $source (`rows` $rows^)? `to` $tile attr-dict
+    $source (`rows` $rows^)? (`from` $first^)? `to` $tile attr-dict
     `:` type($source) `to` type($tile)
   }];
   let hasVerifier = 1;
@@ -80,13 +80,14 @@ def WidenBytesOp : AttnTile_Op<"widen_bytes", [MemoryEffects<[MemRead]>]> {
 }
 
 def StoreWidenedOp : AttnTile_Op<"store_widened", [
-    MemoryEffects<[MemRead, MemWrite]>]> {
+    MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "rewrite an 8-bit tile as one of 16 bits";
   let description = [{
     As `attn_tile.widen_bytes` has it, by the four warps of the producer, each a part
     of the rows. What a warp writes products may read once they have seen an arrival
-    of that warp behind this op (PTX ISA, "fence.proxy"). Rows from number `rows` on,
-    if given, do not exist: 0 takes the place of what TMA has brought of them.
+    of that warp behind this op (PTX ISA, "fence.proxy"). Rows from number `rows` on
+    and before number `first`, if given, do not exist: 0 takes the place of what TMA
+    has brought of them.
 
     Example:
     ```mlir
@@ -95,9 +96,9 @@ def StoreWidenedOp : AttnTile_Op<"store_widened", [
     ```
   }];
   let arguments = (ins AttnTile_Shared:$source, Optional<Index>:$rows,
-                       AttnTile_Shared:$tile);
+                       Optional<Index>:$first, AttnTile_Shared:$tile);
   let assemblyFormat = [{
-    $source (`rows` $rows^)? `to` $tile attr-dict
+    $source (`rows` $rows^)? (`from` $first^)? `to` $tile attr-dict
     `:` type($source) `to` type($tile)
   }];
   let hasVerifier = 1;
