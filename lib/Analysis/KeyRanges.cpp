@@ -122,6 +122,17 @@ void BandEvaluator::add(const MaskBand &band, KeyVisibility &visibility) {
 // All bands
 //===----------------------------------------------------------------------===//
 
+Number KeyVisibility::getFirstKey(IndexMath &math) const {
+  SmallVector<Number> lowers;
+  for (const KeyRange &range : some) {
+    if (!range.lower)
+      return {};
+    lowers.push_back(range.lower);
+  }
+  Number first = math.max({math.min(lowers), math.constant(0)});
+  return isConstantIntValue(first, 0) ? Number() : first;
+}
+
 /// Makes one range of two where that is their union whatever the numbers are:
 /// they begin, or end, at the same place.
 static void uniteRanges(IndexMath math, SmallVectorImpl<KeyRange> &ranges) {

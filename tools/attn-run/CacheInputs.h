@@ -19,9 +19,10 @@ namespace attn::run {
 bool fillCacheInput(runtime::HostTensor &tensor, mlir::BlockArgument argument,
                     const Shapes &shapes, uint64_t stream);
 
-/// Writes NaN to generated keys and values that do not exist, and to rows of
-/// pages that no sequence has, and what is no page to entries behind the
-/// lengths: whatever reads them shows. `given` are the shapes of files.
+/// Writes NaN to generated keys and values that do not exist, or that a mask
+/// hides from all rows since they are left of a window, and to rows of pages
+/// that no sequence has, and what is no page to entries of no other keys:
+/// whatever reads them shows. `given` are the shapes of files.
 void poisonCaches(mlir::func::FuncOp function,
                   llvm::ArrayRef<std::optional<std::vector<int64_t>>> given,
                   std::vector<runtime::HostTensor> &inputs);

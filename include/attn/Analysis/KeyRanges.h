@@ -41,6 +41,9 @@ struct KeyVisibility {
   }
   /// True if one band of keys is around the full ones.
   bool isBand() const { return some.size() == 1 && all.size() <= 1; }
+  /// Where the keys begin that some row sees, at least 0; null where that may
+  /// be the first key.
+  mlir::OpFoldResult getFirstKey(IndexMath &math) const;
 };
 
 /// The first and the last query position of a tile.

@@ -115,31 +115,19 @@ static bool differsByHead(OnlineAttentionOp step) {
          dependsOnArgument(step.getMaskMod(), kLoopH);
 }
 
-/// Where the keys that rows see begin, unless that is key 0.
-static Value getFirstKey(OpBuilder &builder, Location loc,
-                         const KeyVisibility &visibility) {
-  IndexMath math(builder, loc);
-  SmallVector<OpFoldResult> lowers;
-  for (const KeyRange &range : visibility.some) {
-    if (!range.lower)
-      return {};
-    lowers.push_back(range.lower);
-  }
-  OpFoldResult first = math.max({math.min(lowers), math.constant(0)});
-  return isConstantIntValue(first, 0)
-             ? Value()
-             : getValueOrCreateConstantIndexOp(builder, loc, first);
-}
-
 /// What a cache holds left of a window may be no number, and its page gone.
 static void leaveOutKeys(OpBuilder &builder, UnsplitLoops loops,
                          const KeyVisibility &visibility) {
-  OnlineAttentionOp first = getStep(loops.first());
-  if (!first.getKeyLengths())
+  OnlineAttentionOp step = getStep(loops.first());
+  if (!step.getKeyLengths())
     return;
-  Value key = getFirstKey(builder, first.getLoc(), visibility);
+  IndexMath math(builder, step.getLoc());
+  OpFoldResult first = visibility.getFirstKey(math);
+  if (!first)
+    return;
+  Value key = getValueOrCreateConstantIndexOp(builder, step.getLoc(), first);
   for (scf::ForOp loop : {loops.whole, loops.ragged})
-    if (key && loop)
+    if (loop)
       getStep(loop).getFirstKeyMutable().assign(key);
 }
 
