@@ -3,7 +3,7 @@
     differential.py [--cases 40] [--seed 1] [--case I] [--devices cpu,sim:sm_80,sim:sm_90a] [--gradients] [--jobs 2]
 
 Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts (transposed, columns of a wider tensor), biases (masks too, and broadcast ones), documents, lengths of keys (behind which
-attn-run writes NaN) and of queries, keys and values in pages or of 8 bits beside a query of more, new rows that are appended to them before, regions of a mask_mod
+attn-run writes NaN, as it does left of a window) and of queries, keys and values in pages or of 8 bits beside a query of more, new rows that are appended to them before, regions of a mask_mod
 and a score_mod over positions and lengths, by name too, sinks, dropout, other weights than softmax, changed probabilities, 8-bit floats with descale, data and constants from the ends of their ranges, and sums of them that wrap around in 64 or 32 bits, the
 schedule's kind, linear attention in each direction, appends alone, merges, sequences behind each other, rotary embedding and norms of queries and keys, loops, parallel ones too, and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it, some by products of 8 bits. Gradients in f32 of problems in f16
@@ -205,6 +205,8 @@ def write_case(rng, folder, gradients=False):
     scaled = "".join(name for name in "qkv" if types[name].endswith(("xi8>", "FN>", "M2>")))
     weights = Weights(rng, dtype, size, not normalization, scaled)
     lengths = {kind: rng.choice(["i32", "i32", "i64"]) for kind in ("key", "query") if not gradients and (rng.random() < 0.3 or is_packed and kind == "key")}
+    if "key" in lengths and rng.random() < 0.4:
+        shown = mask.window(shown)
     arguments += [f"%{kind}_lengths: tensor<{size('B')}x{element}>" for kind, element in lengths.items()]
     clause = ", ".join(f"{kind} %{kind}_lengths : tensor<{size('B')}x{element}>" for kind, element in lengths.items())
     weights.clauses += f" lengths({clause})" if clause else ""

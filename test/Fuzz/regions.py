@@ -95,6 +95,19 @@ class Region:
         ]
         return self.both(self.rng.sample(terms, self.rng.choice([2, 3, 3, 4])))
 
+    def window(self, shown):
+        """`shown`, if it is a condition, in a window around the row, or around its place among the keys."""
+        place = "%i"
+        if self.rng.random() < 0.7:
+            keys, rows = (self.add(f"attn.length {sequence}") for sequence in ("key", "query"))
+            place = self.add(f"arith.addi %i, {self.add(f'arith.subi {keys}, {rows} : index')} : index")
+        before = self.add(f"arith.constant {self.rng.choice([1, 2, 5, 17, 40, 64])} : index")
+        first = self.add(f"arith.subi {place}, {before} : index")
+        conditions = [self.add(f"arith.cmpi {self.rng.choice(['sgt', 'sge'])}, %j, {first} : index")]
+        if self.rng.random() < 0.7:
+            conditions.append(self.add(f"arith.cmpi sle, %j, {place} : index"))
+        return self.both(conditions + [shown] * (shown is not None and self.rng.random() < 0.5))
+
     def both(self, conditions):
         result = conditions[0]
         for condition in conditions[1:]:
