@@ -14,7 +14,7 @@ namespace attn::run {
 /// Sizes of an attention in a batch.
 struct SequenceSizes {
   int64_t batch;
-  int64_t rows, keys; ///< of tensors
+  int64_t rows; ///< of the query
   int64_t queryLength, keyLength;
 };
 
