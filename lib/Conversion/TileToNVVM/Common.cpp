@@ -18,8 +18,8 @@ using namespace attn::tile;
 //===----------------------------------------------------------------------===//
 
 TileTypeConverter::TileTypeConverter(int64_t warps, int64_t sharing,
-                                     bool hasClusters)
-    : warps(warps), sharing(sharing), inClusters(hasClusters) {
+                                     bool hasClusters, bool hasPairs)
+    : warps(warps), sharing(sharing), inClusters(hasClusters), pairs(hasPairs) {
   addConversion([](Type type) { return type; });
   // A number of 8 bits is moved, and nothing is computed of one.
   addConversion([](FloatType type) -> Type {

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common.h"
+#include "FloatPairs.h"
 #include "FragmentPosition.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -54,12 +55,38 @@ struct RowReduceLowering : TileOpLowering<RowReduceOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getSource().getType();
     SmallVector<Value> rows(adaptor.getInit());
+    if (hasPairs() && op.getKind() == Reduction::sum && !type.isRow()) {
+      rewriter.replaceOpWithMultiple(op, {sumPairs(rewriter, op.getLoc(), type,
+                                                   rows, adaptor.getSource())});
+      return success();
+    }
     for (auto [i, value] : llvm::enumerate(adaptor.getSource())) {
       Value &row = rows[positionOf(type, i).rowRegister()];
       row = combine(rewriter, op.getLoc(), op.getKind(), row, value);
     }
     rewriter.replaceOpWithMultiple(op, {rows});
     return success();
+  }
+
+private:
+  /// The even and the odd columns of a row have a sum each, until the end.
+  static SmallVector<Value> sumPairs(OpBuilder &builder, Location loc,
+                                     FragmentType type, ArrayRef<Value> init,
+                                     ValueRange source) {
+    SmallVector<Value> sums(init.size());
+    for (size_t i = 0; i < source.size(); i += 2) {
+      Value &sum = sums[positionOf(type, i).rowRegister()];
+      Value pair = packPair(builder, loc, {source[i], source[i + 1]});
+      sum = sum ? LLVM::FAddOp::create(builder, loc, sum, pair).getResult()
+                : pair;
+    }
+    return llvm::map_to_vector(
+        llvm::zip_equal(init, sums), [&](auto entry) -> Value {
+          auto [first, sum] = entry;
+          auto [even, odd] = unpackPair(builder, loc, sum);
+          Value both = arith::AddFOp::create(builder, loc, even, odd);
+          return arith::AddFOp::create(builder, loc, first, both);
+        });
   }
 };
 

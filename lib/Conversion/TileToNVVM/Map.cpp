@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common.h"
+#include "FloatPairs.h"
 #include "FragmentPosition.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -21,8 +22,9 @@ public:
   /// `inputs` are the registers of the map's inputs.
   MapExpansion(OpBuilder &builder, MapOp op, RowWarps warps,
                ArrayRef<ValueRange> inputs);
-  /// The registers of the result.
-  SmallVector<Value> run();
+  /// The registers of the result; with `inPairs` neighbours are computed
+  /// together where there are instructions for that.
+  SmallVector<Value> run(bool inPairs);
 
 private:
   /// What a value of the body differs by, from register to register.
@@ -35,7 +37,12 @@ private:
   Value coordinate(unsigned argument, int64_t number, int64_t distance);
   Value baseOfKeys(Operation *op);
   Value keyOf(Operation *sum, const Position &position);
+  void cloneOp(Operation &inner, IRMapping &mapping, int64_t i);
+  Value pack(ValuePair values);
+  void clonePaired(Operation &inner, MutableArrayRef<IRMapping> mappings);
+  Value getResult(const IRMapping &mapping);
   Value cloneBody(int64_t i);
+  ValuePair cloneBodies(int64_t i);
 
   OpBuilder &builder;
   IndexBuilder index;
@@ -49,6 +56,8 @@ private:
   llvm::DenseMap<std::pair<Operation *, int64_t>, Operation *> clones;
   /// Coordinates by the argument of the body and the register.
   llvm::DenseMap<std::pair<unsigned, int64_t>, Value> coordinates;
+  /// Vectors of two values.
+  llvm::DenseMap<std::pair<Value, Value>, Value> pairs;
   /// The sums of `keyOf`, by number as coordinates are.
   llvm::DenseMap<std::pair<Operation *, int64_t>, Value> keys;
 };
@@ -169,48 +178,98 @@ void MapExpansion::mapArguments(IRMapping &mapping, int64_t i) {
                                    columnDistance(type, position)));
 }
 
-/// What the body yields for register `i`.
-Value MapExpansion::cloneBody(int64_t i) {
-  IRMapping mapping;
-  mapArguments(mapping, i);
+/// What `inner` is for register `i`.
+void MapExpansion::cloneOp(Operation &inner, IRMapping &mapping, int64_t i) {
   Position position = positionOf(type, i);
   // `share` of 16 are spread evenly over the elements.
   int64_t share = op.getExp2OnFma();
   bool exp2OnFma = i * share % 16 < share;
-  for (Operation &inner : body.without_terminator()) {
-    auto exp2 = dyn_cast<math::Exp2Op>(inner);
-    if (exp2 && exp2OnFma) {
-      mapping.map(exp2.getResult(),
-                  buildExp2OnFma(builder, op.getLoc(),
-                                 mapping.lookup(exp2.getOperand())));
-      continue;
-    }
-    if (baseOfKeys(&inner)) {
-      mapping.map(inner.getResult(0), keyOf(&inner, position));
-      continue;
-    }
-    unsigned dependence =
-        inner.getNumResults() ? dependences.lookup(inner.getResult(0)) : Both;
-    if (dependence == Both) {
-      builder.clone(inner, mapping);
-      continue;
-    }
-    int64_t number = dependence == Row      ? position.rowRegister()
-                     : dependence == Column ? position.columnRegister()
-                                            : 0;
-    Operation *&clone = clones[{&inner, number}];
-    if (!clone)
-      clone = builder.clone(inner, mapping);
-    mapping.map(inner.getResults(), clone->getResults());
+  if (auto exp2 = dyn_cast<math::Exp2Op>(inner); exp2 && exp2OnFma) {
+    mapping.map(exp2.getResult(),
+                buildExp2OnFma(builder, op.getLoc(),
+                               mapping.lookup(exp2.getOperand())));
+    return;
   }
+  if (baseOfKeys(&inner)) {
+    mapping.map(inner.getResult(0), keyOf(&inner, position));
+    return;
+  }
+  unsigned dependence =
+      inner.getNumResults() ? dependences.lookup(inner.getResult(0)) : Both;
+  if (dependence == Both) {
+    builder.clone(inner, mapping);
+    return;
+  }
+  int64_t number = dependence == Row      ? position.rowRegister()
+                   : dependence == Column ? position.columnRegister()
+                                          : 0;
+  Operation *&clone = clones[{&inner, number}];
+  if (!clone)
+    clone = builder.clone(inner, mapping);
+  mapping.map(inner.getResults(), clone->getResults());
+}
+
+/// What a row has for both is packed once, and a result not again.
+Value MapExpansion::pack(ValuePair values) {
+  Value &pair = pairs[{values[0], values[1]}];
+  if (!pair)
+    pair = packPair(builder, op.getLoc(), values);
+  return pair;
+}
+
+/// One instruction for two registers.
+void MapExpansion::clonePaired(Operation &inner,
+                               MutableArrayRef<IRMapping> mappings) {
+  SmallVector<Value> operands;
+  for (Value operand : inner.getOperands())
+    operands.push_back(pack({mappings[0].lookupOrDefault(operand),
+                             mappings[1].lookupOrDefault(operand)}));
+  Value pair = createPaired(builder, &inner, operands);
+  ValuePair results = unpackPair(builder, inner.getLoc(), pair);
+  pairs[{results[0], results[1]}] = pair;
+  for (auto [mapping, result] : llvm::zip_equal(mappings, results))
+    mapping.map(inner.getResult(0), result);
+}
+
+Value MapExpansion::getResult(const IRMapping &mapping) {
   return mapping.lookupOrDefault(
       cast<attn::tile::YieldOp>(body.getTerminator()).getValue());
 }
 
-SmallVector<Value> MapExpansion::run() {
+/// What the body yields for register `i`.
+Value MapExpansion::cloneBody(int64_t i) {
+  IRMapping mapping;
+  mapArguments(mapping, i);
+  for (Operation &inner : body.without_terminator())
+    cloneOp(inner, mapping, i);
+  return getResult(mapping);
+}
+
+/// The same for it and the next one, its neighbour in the row.
+ValuePair MapExpansion::cloneBodies(int64_t i) {
+  IRMapping mappings[2];
+  for (int64_t half : {0, 1})
+    mapArguments(mappings[half], i + half);
+  for (Operation &inner : body.without_terminator()) {
+    if (isPaired(&inner) && dependences.lookup(inner.getResult(0)) == Both) {
+      clonePaired(inner, mappings);
+      continue;
+    }
+    for (int64_t half : {0, 1})
+      cloneOp(inner, mappings[half], i + half);
+  }
+  return {getResult(mappings[0]), getResult(mappings[1])};
+}
+
+SmallVector<Value> MapExpansion::run(bool inPairs) {
   SmallVector<Value> results;
-  for (int64_t i = 0, e = type.getRegisters(warps.count); i < e; ++i)
-    results.push_back(cloneBody(i));
+  inPairs &= !type.isRow() && !type.isColumn();
+  for (int64_t i = 0, e = type.getRegisters(warps.count); i < e;
+       i += inPairs ? 2 : 1)
+    if (inPairs)
+      llvm::append_range(results, cloneBodies(i));
+    else
+      results.push_back(cloneBody(i));
   return results;
 }
 
@@ -222,7 +281,7 @@ struct MapLowering : TileOpLowering<MapOp> {
                   ConversionPatternRewriter &rewriter) const override {
     SmallVector<ValueRange> inputs(adaptor.getInputs());
     MapExpansion expansion(rewriter, op, getRowWarps(), inputs);
-    rewriter.replaceOpWithMultiple(op, {expansion.run()});
+    rewriter.replaceOpWithMultiple(op, {expansion.run(hasPairs())});
     return success();
   }
 };

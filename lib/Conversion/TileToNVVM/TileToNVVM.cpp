@@ -80,9 +80,11 @@ private:
 
   LogicalResult convertKernel(KernelOp kernel) {
     MLIRContext *context = &getContext();
-    TileTypeConverter converter(kernel.getWarps(),
-                                kernel.getSharing().value_or(1),
-                                kernel.getClusterCtas().value_or(1) > 1);
+    // Chips with tensor memory compute with pairs.
+    bool hasPairs = !kernel.getBody().front().getOps<AllocTensorsOp>().empty();
+    TileTypeConverter converter(
+        kernel.getWarps(), kernel.getSharing().value_or(1),
+        kernel.getClusterCtas().value_or(1) > 1, hasPairs);
     RewritePatternSet patterns(context);
     populateAccumulatePatterns(converter, patterns);
     populateAssertPatterns(converter, patterns);

@@ -48,6 +48,14 @@ u64 issueCycles(InstructionClass instructionClass) {
   }
 }
 
+/// mov.b64 between a register and its halves: ptxas gives them neighbouring
+/// registers, and makes no instruction of it.
+bool isPairOfRegisters(const Instruction &instruction) {
+  return instruction.instructionClass == InstructionClass::Move &&
+         instruction.immediate == 32 &&
+         std::max(instruction.values.size(), instruction.results.size()) == 2;
+}
+
 /// What a warp is seen to do: runs of instructions of one kind become one span.
 const char *activity(InstructionClass instructionClass) {
   switch (instructionClass) {
@@ -142,7 +150,8 @@ void Tracer::onInstruction(Warp &warp, const Instruction &instruction,
     events.back().wait = reason;
   }
   u64 begin = warp.cycle;
-  warp.cycle += issueCycles(instruction.instructionClass);
+  if (!isPairOfRegisters(instruction))
+    warp.cycle += issueCycles(instruction.instructionClass);
   // The warp's quarter of the tensor cores works before it goes on.
   if (instruction.instructionClass == InstructionClass::Mma)
     warp.cycle += instruction.flops * 4 / tensorFlopsPerCycle;

@@ -14,8 +14,8 @@ attn_tile.kernel @forward(%q: !global, %k: !global) warps(8) attributes {schedul
   // CHECK-NEXT: %[[S_DONE:.*]] = attn_tile.alloc_mbarrier : <2, arrivals = 1>
   // CHECK-NEXT: %[[O_DONE:.*]] = attn_tile.alloc_mbarrier : <2, arrivals = 1>
   // CHECK-NEXT: attn_tile.init_mbarriers {{.*}}, %[[S_DONE]], %[[O_DONE]]
-  // CHECK-NEXT: attn_tile.roles producer(24)
-  // CHECK: } consumer(240) {
+  // CHECK-NEXT: attn_tile.roles producer(40)
+  // CHECK: } consumer(232) {
   // CHECK-NEXT: ^bb0(%[[G:.*]]: index):
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
