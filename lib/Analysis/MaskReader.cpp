@@ -124,6 +124,14 @@ MaybeTree MaskReader::readInteger(Value value) {
   return tree;
 }
 
+/// A number that is the same for all rows and keys, such as the length that
+/// entries of a table with offsets leave, is one symbol, where its minima and
+/// maxima would make a band for each of many cases.
+bool MaskReader::isBetterAsSymbol(Value value, const IntegerTree &tree) {
+  constexpr unsigned kMostCases = 4;
+  return isInvariant(value) && tree.countLeaves() > kMostCases;
+}
+
 MaybeTree MaskReader::computeInteger(Value value) {
   if (std::optional<int64_t> number = getNumber(value))
     return readConstant(*number);
@@ -135,7 +143,8 @@ MaybeTree MaskReader::computeInteger(Value value) {
   if (Operation *op = value.getDefiningOp())
     if (region.isAncestor(op->getParentRegion()))
       if (!ranges.mayWrap(op))
-        if (MaybeTree result = readResult(op); result && isExact(*result))
+        if (MaybeTree result = readResult(op);
+            result && isExact(*result) && !isBetterAsSymbol(value, *result))
           return result;
   if (!isOfRow(value))
     return std::nullopt;

@@ -47,6 +47,7 @@ private:
   /// An index or integer value, if it is understood.
   MaybeTree readInteger(mlir::Value value);
   MaybeTree computeInteger(mlir::Value value);
+  bool isBetterAsSymbol(mlir::Value value, const IntegerTree &tree);
   MaybeTree readResult(mlir::Operation *op);
   MaybeTree readDivision(mlir::Operation *op);
   MaybeTree divideTowardsZero(const LinearForm &form, int64_t divisor);

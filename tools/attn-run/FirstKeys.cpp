@@ -9,22 +9,15 @@
 #include "attn/Analysis/KeyRanges.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Dialect/Attn/IR/ModRegion.h"
-#include "attn/Dialect/Attn/IR/Views.h"
 
 using namespace mlir;
 using namespace attn;
 
 int64_t attn::run::findFirstKey(AttentionOp attention,
                                 const SequenceSizes &sizes) {
-  // Tiles of several heads have no bounds where these differ, a length that
-  // ends with the entries of a batch is none of the analysis's numbers, and a
-  // mask that looks at entries of a table is run for all keys by the reference.
-  auto hasOffsets = [](Value operand) {
-    PagedOp pages = getPages(operand);
-    return pages && pages.getOffsets();
-  };
-  if (!attention.hasMaskMod() || sizes.rows == 0 ||
-      hasOffsets(attention.getKey()) || hasOffsets(attention.getValue()))
+  // Tiles of several heads have no bounds where these differ, and a mask that
+  // looks at entries of a table is run for all keys by the reference.
+  if (!attention.hasMaskMod() || sizes.rows == 0)
     return 0;
   Block &mask = attention.getMaskMod().front();
   if (!mask.getArgument(kLoopH).use_empty() ||

@@ -22,8 +22,10 @@ CASES = {
         "chunk": (70, 16, "f16", "tile_m = 32, tile_n = 32"),
         "bytes": (4, 16, "f8E4M3FN", ""),
         "scales": (4, 16, "scales", ""),
+        "offsets": (4, 16, "offsets", ""),
     },
     "sim:sm_80": {
+        "offsets": (4, 16, "offsets", f"{SPLIT}, splits = 2, tile_n = 32"),
         "decode": (1, 16, "f16", f"{SPLIT}, splits = 3, tile_n = 64, pack_gqa = true"),
         "several": (4, 4, "f16", f"{SPLIT}, splits = 2, tile_n = 32"),
         "part": (1, 128, "f16", f"{SPLIT}, split_keys = 32, tile_n = 16"),
@@ -37,6 +39,7 @@ CASES = {
         "prefix": (4, 16, "f16", f'{SPLIT}, split_keys = 64, tile_n = 32, invariance = "prefix"'),
     },
     "sim:sm_90a": {
+        "offsets": (70, 16, "offsets", f"{WGMMA}, tile_n = 64"),
         "decode": (1, 16, "f16", f"{SPLIT}, splits = 3, tile_n = 64, pack_gqa = true"),
         "chunk": (70, 16, "f16", f"{WGMMA}, tile_n = 64"),
         "part": (4, 256, "f16", f"{WGMMA}, tile_n = 16"),
@@ -70,7 +73,7 @@ SCALED = """{} (%x: f32, %b: index, %h: index, %i: index, %j: index) {{
 
 
 def get_module(rows, page, cache, schedule):
-    stored = {"latent": "f16", "float8": "f8E4M3FN", "scales": "f8E4M3FN"}.get(cache, cache)
+    stored = {"latent": "f16", "offsets": "f16", "float8": "f8E4M3FN", "scales": "f8E4M3FN"}.get(cache, cache)
     query, output = ("f8E4M3FN", "f16") if cache == "float8" else ("f16", "f16")
     columns, values = (576, 512) if cache == "latent" else (D, D)
     heads, batches = 4, len(LENGTHS)
@@ -102,6 +105,9 @@ func.func @window(%q: Q, %kp: KP, VARG%t: TABLE, %n: tensor<BATCHESxi32>SARG) ->
 }
 """
     names = {"SARG": ", %ks: tensor<?xPAGExf32>, %vs: tensor<?xPAGExf32>", "SCOREMOD": SCALED.format("score_mod", "ks"), "PROBMOD": SCALED.format("prob_mod", "vs")}
+    if cache == "offsets":
+        text = text.replace("%t: TABLE", f"%t: tensor<?xi32>, %ptr: tensor<{batches + 1}xi32>").replace("[%t]", "[%t, %ptr]")
+        text = text.replace("[TABLE]", f"[tensor<?xi32>, tensor<{batches + 1}xi32>]")
     if cache != "scales":
         names = dict.fromkeys(names, "")
     names |= {"SLICES": slices, "VARG": "" if slices else f"%vp: {value_pool}, ", "VPOOL": "%v0" if slices else "%vp", "BATCHES": batches, "WINDOW": WINDOW}
@@ -141,7 +147,7 @@ def attend(q, k, v, first, last):
 
 def check(name, device, folder, rows, page, cache, schedule):
     rng = np.random.default_rng(1)
-    is_byte, dim = cache not in ("f16", "latent"), 576 if cache == "latent" else D
+    is_byte, dim = cache not in ("f16", "latent", "offsets"), 576 if cache == "latent" else D
     draw = (lambda *s: rng.integers(0x30, 0x44, s).astype(np.uint8)) if is_byte else (lambda *s: (rng.standard_normal(s) / 2).astype(np.float16))
     nan = 0x7F if is_byte else np.nan
     columns, batches = COLUMNS // page, len(LENGTHS)
@@ -166,7 +172,9 @@ def check(name, device, folder, rows, page, cache, schedule):
     path = f"{folder}/{name}.mlir"
     with open(path, "w") as f:
         f.write(get_module(rows, page, cache, schedule))
-    expected = run(path, device, folder, [q, *pools, table, lengths, *scales])
+    # The same entries, those of all batches behind each other.
+    arrange = lambda entries: [entries.reshape(-1), np.arange(batches + 1, dtype=np.int32) * columns] if cache == "offsets" else [entries]  # noqa: E731
+    expected = run(path, device, folder, [q, *pools, *arrange(table), lengths, *scales])
     poisoned, scales_poisoned = poisoned[: len(pools)], [array[:, 0] for array in poisoned[len(pools) :]]
     for b, length in enumerate(LENGTHS):
         keys, values = (decode(pools[i][table[b], 0].reshape(COLUMNS, dim), cache)[:length] for i in (0, -1))
@@ -179,7 +187,7 @@ def check(name, device, folder, rows, page, cache, schedule):
                 sys.exit(f"FAIL {name}: batch {b}, row {i} is off by {error}")
     for what in ([0], [2147480000, -1]):
         entries = np.where(freed, rng.choice(what, freed.shape), table).astype(np.int32)
-        results = run(path, device, folder, [q, *poisoned, entries, lengths, *scales_poisoned], verifies=name in ("decode", "scales"))
+        results = run(path, device, folder, [q, *poisoned, *arrange(entries), lengths, *scales_poisoned], verifies=name in ("decode", "scales", "offsets"))
         if results.tobytes() != expected.tobytes():
             sys.exit(f"FAIL {name}: other bits with entries {what} left of the window")
 

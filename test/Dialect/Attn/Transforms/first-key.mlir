@@ -90,3 +90,19 @@ func.func @ranges(%q: tensor<2x1x4x8xf32>, %k: tensor<2x1x96x8xf32>, %n: tensor<
   } {schedule = #attn.schedule<tile_m = 4, tile_n = 4, warps = 1, stages = 1>} : tensor<2x1x4x8xf32>, tensor<2x1x96x8xf32>, tensor<2x1x96x8xf32> -> tensor<2x1x4x8xf32>
   return %o : tensor<2x1x4x8xf32>
 }
+
+// The length that the entries of a batch leave is one number, from which the bound is counted.
+// CHECK-LABEL: @offsets
+// CHECK: attn.online_attention {{.*}} first_key(%{{.*}}) offsets({{.*}}) outs
+func.func @offsets(%q: tensor<2x1x4x8xf32>, %pool: tensor<?x1x4x8xf32>, %entries: tensor<?xi32>, %ends: tensor<3xi32>, %n: tensor<2xi32>) -> tensor<2x1x4x8xf32> {
+  %k = attn.paged %pool[%entries, %ends] : tensor<?x1x4x8xf32>[tensor<?xi32>, tensor<3xi32>] -> tensor<2x1x?x8xf32>
+  %o = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>) mask_mod (%b: index, %h: index, %i: index, %j: index) {
+    %l = attn.length key
+    %c = arith.constant 40 : index
+    %lo = arith.subi %l, %c : index
+    %p = arith.addi %i, %lo : index
+    %s = arith.cmpi sgt, %j, %p : index
+    attn.yield %s : i1
+  } {schedule = #attn.schedule<tile_m = 4, tile_n = 16, warps = 1, stages = 1>} : tensor<2x1x4x8xf32>, tensor<2x1x?x8xf32>, tensor<2x1x?x8xf32> -> tensor<2x1x4x8xf32>
+  return %o : tensor<2x1x4x8xf32>
+}
