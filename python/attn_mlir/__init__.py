@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from .errors import AttnError, BindingError, CompileError, DeviceError, ManifestError
 
 if TYPE_CHECKING:
-    from . import latent, mask, norms, rotary, serving
+    from . import cascade, latent, mask, norms, rotary, serving
     from .functional import attention, attention_backward
     from .cache import Cache
     from .int8 import sageattn, sageattn_varlen
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "AttentionProblem", "AttnError", "BindingError", "Cache", "CompileError", "DeviceError", "Kernel", "ManifestError",
-    "append", "attention", "attention_backward", "compile", "decode", "flash_attn_varlen_func", "flash_attn_with_kvcache",
+    "append", "attention", "attention_backward", "cascade", "compile", "decode", "flash_attn_varlen_func", "flash_attn_with_kvcache",
     "flash_mla_with_kvcache", "get_mla_metadata", "latent", "linear_attention", "mask", "merge_state", "merge_states", "norms", "prefill", "rotary", "sageattn", "sageattn_varlen", "serving", "varlen",
 ]  # fmt: skip
 
 #: Loaded when they are asked for: `python -m attn_mlir.plot` needs none of them.
-_MODULES = ("latent", "mask", "norms", "rotary", "serving")
+_MODULES = ("cascade", "latent", "mask", "norms", "rotary", "serving")
 _HOMES = {
     "append": "paged",
     "attention": "functional",

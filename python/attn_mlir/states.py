@@ -43,6 +43,13 @@ def merge_states(v: Any, s: Any, *, base: Optional[int] = None) -> tuple[Any, An
     return merged_as(v, s, [(v[:, part], s[:, part]) for part in range(view_of(v, "v").shape[1])], base)
 
 
+def merge_states_of(parts: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """`merge_states` of parts that are arrays of their own: outputs [rows, Hq, Dv] and LSEs [rows, Hq], natural, of one type each."""
+    for v, s in parts:
+        check_states(("v", "s"), v, s, 3)
+    return merged_as(*parts[0], parts, None)
+
+
 def check_states(names: tuple[str, str], v: Any, s: Any, rank: int):
     """Types and shapes of outputs of a rank, and of their LSEs, and what these say in host memory."""
     check_no_gradients(**dict(zip(names, (v, s))))
