@@ -190,8 +190,8 @@ static constexpr Field fields[] = {
     number<&Schedule::persistentCtas>(
         "persistent_ctas",
         "CTAs that take one tile after the other, of split_kv those of a plan; "
-        "0: a CTA for each tile", 0,
-        65535)
+        "0: a CTA for each tile",
+        0, 65535)
         .of(kOnline, Of::Forward)
         .ofFamilies()
         .as(Shown::InAttribute),
