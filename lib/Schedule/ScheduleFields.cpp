@@ -72,6 +72,13 @@ struct Field {
     field.pass = itsPass;
     return field;
   }
+  /// Of a forward by one pass over the keys, in the families that say so.
+  constexpr Field ofOnline(Shown where = Shown::InAttribute) const {
+    return of(kOnline, Of::Forward).ofFamilies().as(where);
+  }
+  constexpr Field ofSplits(Shown where) const {
+    return of(kSplit, Of::Forward).as(where);
+  }
   /// For the families that say so.
   constexpr Field ofFamilies() const {
     Field field = *this;
@@ -168,58 +175,42 @@ static constexpr Field fields[] = {
         .as(Shown::InAttribute),
     flag<&Schedule::queryInRegisters>(
         "query_in_registers", "keep the query tile in registers (0 or 1)")
-        .of(kOnline, Of::Forward)
-        .ofFamilies()
-        .as(Shown::InAttribute),
+        .ofOnline(),
     choice<&Schedule::queryPrologue>(
         "query_prologue",
         "where rotations and norms of the query are computed: kernel (in "
         "front) or fused (in its tile)",
         QueryPrologue::Fused)
-        .of(kOnline, Of::Forward)
-        .ofFamilies()
-        .as(Shown::IfSet),
+        .ofOnline(Shown::IfSet),
     number<&Schedule::rescaleThreshold>(
         "rescale_threshold",
         "rise of the maximum, as a power of two, from which the accumulator is "
         "rescaled; 0: always",
         0, 12)
-        .of(kOnline, Of::Forward)
-        .ofFamilies()
-        .as(Shown::InAttribute),
+        .ofOnline(),
     number<&Schedule::persistentCtas>(
         "persistent_ctas",
         "CTAs that take one tile after the other, of split_kv those of a plan; "
         "0: a CTA for each tile",
         0, 65535)
-        .of(kOnline, Of::Forward)
-        .ofFamilies()
-        .as(Shown::InAttribute),
+        .ofOnline(),
     flag<&Schedule::outputTile>(
         "output_tile",
         "a shared tile for the output alone, beside the query's (0 or 1)")
-        .of(kOnline, Of::Forward)
-        .ofFamilies()
-        .as(Shown::InAttribute),
+        .ofOnline(),
     choice<&Schedule::turns>(
         "turns", "what warpgroups take turns at: none, products or softmax",
         Turns::Softmax)
-        .of(kOnline, Of::Forward)
-        .ofFamilies()
-        .as(Shown::InAttribute),
+        .ofOnline(),
     number<&Schedule::exp2OnFma>(
         "exp2_on_fma", "of 16 exponentials, how many the FMA units compute", 0,
         8)
-        .of(kOnline, Of::Forward)
-        .ofFamilies()
-        .as(Shown::InAttribute),
+        .ofOnline(),
     flag<&Schedule::promote>(
         "promote",
         "add products of 8-bit weights to the accumulator tile by tile, in f32 "
         "(0 or 1)")
-        .of(kOnline, Of::Forward)
-        .ofFamilies()
-        .as(Shown::IfSet),
+        .ofOnline(Shown::IfSet),
     flag<&Schedule::packGqa>("pack_gqa",
                              "pack the query heads of a group into a tile "
                              "(0 or 1)")
@@ -227,33 +218,26 @@ static constexpr Field fields[] = {
         .as(Shown::InAttribute),
     number<&Schedule::splits>("splits", "key ranges computed apart (split_kv)",
                               1, 65535)
-        .of(kSplit, Of::Forward)
-        .as(Shown::InAttribute),
+        .ofSplits(Shown::InAttribute),
     number<&Schedule::splitKeys>(
         "split_keys",
         "keys of a range computed apart (split_kv), or with balance=share what "
         "they are a multiple of; 0: `splits` equal ones",
         0, kMostElements)
-        .of(kSplit, Of::Forward)
-        .as(Shown::InAttribute),
+        .ofSplits(Shown::InAttribute),
     choice<&Schedule::balance>(
         "balance",
         "who takes the ranges: a CTA each (grid), or persistent CTAs by a plan "
         "of the lengths (plan), which may make the ranges so long that each "
         "CTA has one (share)",
         Balance::Share)
-        .of(kSplit, Of::Forward)
-        .as(Shown::IfSet),
+        .ofSplits(Shown::IfSet),
     number<&Schedule::clusterM>("cluster_m",
                                 "CTAs that share K/V tiles by multicast", 1, 16)
-        .of(kOnline, Of::Forward)
-        .ofFamilies()
-        .as(Shown::InAttribute),
+        .ofOnline(),
     number<&Schedule::clusterD>(
         "cluster_d", "CTAs that share the head dims of a query tile", 1, 16)
-        .of(kOnline, Of::Forward)
-        .ofFamilies()
-        .as(Shown::InAttribute),
+        .ofOnline(),
     flag<&Schedule::fused>("fused",
                            "backward: one kernel computes all gradients and "
                            "adds up dQ in memory (0 or 1)")
