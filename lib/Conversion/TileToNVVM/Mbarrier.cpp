@@ -197,8 +197,9 @@ struct MbarrierArriveLowering : TileOpLowering<MbarrierArriveOp> {
                                     adaptor.getStage().front());
     int64_t ctas = op.getCtas();
     if (ctas == 1) {
-      rewriter.replaceOpWithNewOp<attn::ptx::MbarrierArriveOp>(
-          op, address, index.isZero(index.lane()));
+      Value arrives = op.getOneThread() ? Value() : index.isZero(index.lane());
+      rewriter.replaceOpWithNewOp<attn::ptx::MbarrierArriveOp>(op, address,
+                                                               arrives);
       return success();
     }
     // One lane for each CTA.

@@ -4,6 +4,8 @@
 // RUN: attn-run %s --function=plain --device=sim:sm_100a --input arg3=%t.npy --random=1 --verify --schedules 3 | FileCheck %s
 // RUN: attn-run %s --function=causal --device=sim:sm_100a --input arg3=%t.npy --random=2 --verify --schedules 2 | FileCheck %s
 // RUN: attn-run %s --function=window --device=sim:sm_100a --input arg3=%t.npy --random=3 --verify | FileCheck %s
+// RUN: %python %S/Inputs/integers.py %t.few.npy 0,1,0,0,65,0
+// RUN: attn-run %s --function=persistent --device=sim:sm_100a --input arg3=%t.few.npy --random=4 --verify --schedules 2 | FileCheck %s
 // RUN: %if long %{ attn-run %s --function=persistent --device=sim:sm_100a --input arg3=%t.npy --random=4 --verify --schedules 2 | FileCheck %s %}
 // RUN: attn-run %s --function=splits --device=sim:sm_100a --input arg3=%t.npy --random=6 --verify | FileCheck %s
 // RUN: attn-run %s --function=packed --device=sim:sm_100a --input arg3=%t.npy --random=7 --verify | FileCheck %s

@@ -118,11 +118,25 @@ bool ProductRole::emitShared(Operation *op) {
   return true;
 }
 
+/// One thread agrees with itself; the lanes that it would wait for are not
+/// here.
+void ProductRole::emitUniform(UniformOp op, unsigned group) {
+  if (!isSame(op.getValue()))
+    return maps[group].map(op.getResult(),
+                           maps[group].lookupOrDefault(op.getValue()));
+  for (IRMapping &map : maps)
+    map.map(op.getResult(), map.lookupOrDefault(op.getValue()));
+}
+
 bool ProductRole::emit(Operation *op, unsigned group, bool canShare) {
   if (!isWanted(op))
     return true;
   if (!isAvailable(op, group))
     return isScalarCode(op); // If somebody reads it, that fails.
+  if (auto uniform = dyn_cast<UniformOp>(op)) {
+    emitUniform(uniform, group);
+    return true;
+  }
   if (auto branch = dyn_cast<scf::IfOp>(op);
       branch && holds(op, llvm::IsaPred<MmaTensorOp>))
     return emitBranch(branch, group);

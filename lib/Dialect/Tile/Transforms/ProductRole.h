@@ -42,6 +42,7 @@ private:
   bool emitSteps(llvm::ArrayRef<mlir::Operation *> ops);
   bool emit(mlir::Operation *op, unsigned group, bool canShare);
   bool emitShared(mlir::Operation *op);
+  void emitUniform(UniformOp op, unsigned group);
   bool emitBranch(mlir::scf::IfOp branch, unsigned group);
   bool emitLoop(mlir::scf::ForOp loop);
   void waitUntilReady(MmaTensorOp product, unsigned group);

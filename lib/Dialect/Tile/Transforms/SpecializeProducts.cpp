@@ -52,9 +52,19 @@ static SmallVector<Value> getSharedOperands(MmaTensorOp product) {
 }
 
 /// True if consumers write an operand other than V's missing rows, before whose
-/// product the warps meet: nothing would tell the products' thread.
+/// product the warps meet: nothing would tell the products' thread. Behind the
+/// loops outputs may go through a tile's place.
 static bool writesOperands(Region &consumer) {
-  return consumer.walk([](ChangeRowsOp) { return WalkResult::interrupt(); })
+  auto isStep = [](Operation *op) {
+    auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+    return loop && !loop.getOps<MmaTensorOp>().empty();
+  };
+  return consumer
+      .walk([&](Operation *op) {
+        bool writes = isa<ChangeRowsOp, NarrowRowsOp>(op) ||
+                      (isa<StoreSharedOp>(op) && isStep(op));
+        return writes ? WalkResult::interrupt() : WalkResult::advance();
+      })
       .wasInterrupted();
 }
 
@@ -77,6 +87,7 @@ private:
   void findOperandBarriers();
   void createBarriers();
   void addRole(Region &role);
+  void giveTilesBack();
   void tellRole(MmaTensorOp product);
   void stripConsumer();
 
@@ -180,6 +191,37 @@ void Products::addRole(Region &role) {
   roles = added;
 }
 
+/// Of the query and what else a persistent CTA has for a tile, consumers may
+/// give the place back without a product: where there are no keys. The
+/// products' thread, too, arrives when it has seen the tile, so that it misses
+/// no phase of those that it waits for.
+void Products::giveTilesBack() {
+  llvm::DenseMap<Value, Value> places;
+  Value place;
+  for (Operation &op : getTileBlock(roles.getProducer())) {
+    if (auto wait = dyn_cast<MbarrierWaitOp>(op))
+      place = wait.getBarrier();
+    else if (auto copy = dyn_cast<CopyTmaOp>(op))
+      places[copy.getBarrier()] = place;
+  }
+  scf::ForOp tiles = getTileLoop(*roles.getRole(RolesOp::kProducts));
+  if (!tiles)
+    return;
+  for (auto wait : llvm::make_early_inc_range(tiles.getOps<MbarrierWaitOp>())) {
+    auto empty = dyn_cast_if_present<TypedValue<MbarrierType>>(
+        places.lookup(wait.getBarrier()));
+    if (!empty)
+      continue;
+    MbarrierType type = empty.getType();
+    empty.setType(MbarrierType::get(type.getContext(), type.getStages(),
+                                    type.getArrivals() + 1));
+    OpBuilder builder(wait->getContext());
+    builder.setInsertionPointAfter(wait);
+    MbarrierArriveOp::create(builder, wait.getLoc(), empty, wait.getStage(),
+                             /*ctas=*/1, /*one_thread=*/true);
+  }
+}
+
 /// What the lanes of a warp have read and written comes before its arrival.
 void Products::tellRole(MmaTensorOp product) {
   OpBuilder builder(product);
@@ -240,6 +282,7 @@ bool Products::specialize() {
   for (auto [tile, barrier] : ready)
     init.getBarriersMutable().append(barrier);
   addRole(role);
+  giveTilesBack();
   stripConsumer();
   return true;
 }

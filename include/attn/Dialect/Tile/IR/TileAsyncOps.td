@@ -180,16 +180,21 @@ def MbarrierArriveOp : AttnTile_MbarrierOp<"mbarrier_arrive"> {
     One lane of each warp that executes this arrives: what a warp has waited for
     is only known to that warp, so that one arrival for a warpgroup would be a
     race. With `ctas` = C > 1 the warp arrives at the barrier in each CTA of its
-    cluster of C.
+    cluster of C. With `one_thread` a role of one thread arrives.
 
     Example:
     ```mlir
     attn_tile.mbarrier_arrive %empty[%stage] : !attn_tile.mbarrier<2, arrivals = 8>
+    attn_tile.mbarrier_arrive %empty[%stage] one_thread : !attn_tile.mbarrier<2, arrivals = 9>
     ```
   }];
   let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage,
-                       DefaultValuedAttr<I64Attr, "1">:$ctas);
-  let assemblyFormat = "$barrier `[` $stage `]` attr-dict `:` type($barrier)";
+                       DefaultValuedAttr<I64Attr, "1">:$ctas,
+                       UnitAttr:$one_thread);
+  let assemblyFormat = [{
+    $barrier `[` $stage `]` (`one_thread` $one_thread^)? attr-dict
+    `:` type($barrier)
+  }];
 }
 
 def SyncWarpOp : AttnTile_MbarrierOp<"sync_warp"> {
