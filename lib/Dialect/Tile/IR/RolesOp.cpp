@@ -4,13 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Text and verifier of attn_tile.roles.
+// Text and verifier of attn_tile.roles, and of what a role may hold.
 //
 //===----------------------------------------------------------------------===//
 
 #include "attn/Dialect/Tile/IR/Tile.h"
 
 #include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -99,10 +100,26 @@ ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
   return parser.parseOptionalAttrDict(result.attributes);
 }
 
+/// A keyword of the text, and not that of the consumer.
+static bool isRoleName(StringRef name) {
+  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  return !name.empty() && !llvm::isDigit(name.front()) &&
+         llvm::all_of(name, isPart) && name != RolesOp::kConsumer;
+}
+
 LogicalResult RolesOp::verify() {
+  if (getNames().empty() || getNames().size() != getProducers().size())
+    return emitOpError() << "expected a name for each role beside the "
+                            "consumer, and at least one, got "
+                         << getNames().size() << " for "
+                         << getProducers().size();
   llvm::StringSet<> names;
   for (auto [name, role] : llvm::zip_equal(
            getNames().getAsValueRange<StringAttr>(), getProducers())) {
+    if (!isRoleName(name))
+      return emitOpError() << "expected names of roles to be keywords other "
+                              "than '"
+                           << kConsumer << "', got '" << name << "'";
     if (!names.insert(name).second)
       return emitOpError() << "expected roles of different names, got '" << name
                            << "' twice";
@@ -127,5 +144,14 @@ LogicalResult RolesOp::verify() {
              << "expected registers to be a multiple of 8 from 24 "
                 "to 256, got "
              << registers;
+  return success();
+}
+
+LogicalResult UniformOp::verify() {
+  auto roles = (*this)->getParentOfType<RolesOp>();
+  if (roles && !roles.getAll() &&
+      !roles.getConsumer().isAncestor((*this)->getParentRegion()))
+    return emitOpError(
+        "expected all lanes of a warp, got a role of one thread");
   return success();
 }

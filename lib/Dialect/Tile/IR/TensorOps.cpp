@@ -153,6 +153,8 @@ Type MmaTensorOp::getElementOfA() {
 }
 
 LogicalResult MmaTensorOp::verify() {
+  if (getMeet() && getOneThread())
+    return emitOpError("expected meet or one_thread, got both");
   TensorTileType tile = getTile().getType();
   SharedType b = getB().getType();
   Type element = b.getElementType();

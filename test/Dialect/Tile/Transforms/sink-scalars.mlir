@@ -78,3 +78,36 @@ attn_tile.kernel @pages(%a: index, %map: !attn_tile.tensor_map<16x64xf16, swizzl
   }
   attn_tile.return
 }
+
+// Of three roles those have it that read it: what two read is computed in both, what one reads stays.
+// CHECK-LABEL: attn_tile.kernel @three
+// CHECK-NEXT: %[[ONE:.*]] = arith.subi %arg0, %arg0
+// CHECK-NEXT: attn_tile.alloc_tensors
+// CHECK-NEXT: attn_tile.roles producer(40) {
+// CHECK-NEXT: %[[SUM:.*]] = arith.addi %arg0, %arg0
+// CHECK-NEXT: arith.muli %[[SUM]], %[[ONE]]
+// CHECK-NEXT: } products {
+// CHECK-NEXT: %[[SUM:.*]] = arith.addi %arg0, %arg0
+// CHECK-NEXT: %[[PRODUCT:.*]] = arith.muli %[[SUM]], %arg0
+// CHECK-NEXT: arith.addi %[[PRODUCT]], %[[SUM]]
+// CHECK-NEXT: } consumer(232) {
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: %[[SUM:.*]] = arith.addi %arg0, %arg0
+// CHECK-NEXT: %[[PRODUCT:.*]] = arith.muli %[[SUM]], %arg0
+// CHECK-NEXT: arith.subi %[[PRODUCT]], %arg0
+attn_tile.kernel @three(%a: index) warps(4) attributes {producer_warps = 4 : i64} {
+  %one = arith.subi %a, %a : index
+  %sum = arith.addi %a, %a : index
+  %product = arith.muli %sum, %a : index
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+  attn_tile.roles producer(40) {
+    %p = arith.muli %sum, %one : index
+  } products {
+    %p = arith.addi %product, %sum : index
+  } consumer(232) {
+  ^bb0(%warpgroup: index):
+    %c = arith.subi %product, %a : index
+    attn_tile.free_tensors %t : !attn_tile.tensor<128x64xf32>
+  }
+  attn_tile.return
+}

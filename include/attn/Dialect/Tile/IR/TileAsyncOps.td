@@ -185,7 +185,7 @@ def MbarrierArriveOp : AttnTile_MbarrierOp<"mbarrier_arrive"> {
     Example:
     ```mlir
     attn_tile.mbarrier_arrive %empty[%stage] : !attn_tile.mbarrier<2, arrivals = 8>
-    attn_tile.mbarrier_arrive %empty[%stage] one_thread : !attn_tile.mbarrier<2, arrivals = 9>
+    attn_tile.mbarrier_arrive %seen[%stage] one_thread : !attn_tile.mbarrier<2, arrivals = 9>
     ```
   }];
   let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage,

@@ -392,6 +392,7 @@ def UniformOp : AttnTile_Op<"uniform", [Pure, SameOperandsAndResultType]> {
   let arguments = (ins Index:$value);
   let results = (outs Index:$result);
   let assemblyFormat = "$value attr-dict `:` type($value)";
+  let hasVerifier = 1;
 }
 
 def MmaWaitOp : AttnTile_Op<"mma_wait", [

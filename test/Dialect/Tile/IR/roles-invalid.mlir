@@ -1,0 +1,149 @@
+// RUN: attn-opt %s --split-input-file --verify-diagnostics
+
+attn_tile.kernel @twice() warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-error @below {{expected roles of different names, got 'mma' twice}}
+  attn_tile.roles mma(24) {
+  } mma {
+  } consumer(240) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @many() warps(4) attributes {producer_warps = 2 : i64} {
+  // expected-error @below {{expected at most 2 roles beside the consumer, got 3}}
+  attn_tile.roles producer(24) {
+  } mma {
+  } epilogue {
+  } consumer(240) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @with_all() warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-error @below {{expected at most 1 roles beside the consumer, got 2}}
+  attn_tile.roles producer(24) all {
+  } mma {
+  } consumer(240) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @no_warps() warps(4) {
+  // expected-error @below {{expected at most 1 roles beside the consumer, got 2}}
+  attn_tile.roles producer(24) {
+  } mma {
+  } consumer(240) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @argument() warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-error @below {{expected the products to take no argument, got 1}}
+  attn_tile.roles producer(24) {
+  } products {
+  ^bb0(%g: index):
+  } consumer(240) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @none() warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-error @below {{expected a role beside the consumer, got none}}
+  attn_tile.roles consumer(240) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @no_name() warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-error @below {{expected a name for each role beside the consumer, and at least one, got 1 for 2}}
+  "attn_tile.roles"() <{names = ["producer"], producer_registers = 24 : i64, consumer_registers = 240 : i64}> ({
+  ^bb0(%g: index):
+  }, {
+  ^bb0:
+  }, {
+  ^bb0:
+  }) : () -> ()
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @no_role() warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-error @below {{expected a name for each role beside the consumer, and at least one, got 0 for 0}}
+  "attn_tile.roles"() <{names = [], producer_registers = 24 : i64, consumer_registers = 240 : i64}> ({
+  ^bb0(%g: index):
+  }) : () -> ()
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @consumers() warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-error @below {{expected names of roles to be keywords other than 'consumer', got 'consumer'}}
+  "attn_tile.roles"() <{names = ["consumer"], producer_registers = 24 : i64, consumer_registers = 240 : i64}> ({
+  ^bb0(%g: index):
+  }, {
+  ^bb0:
+  }) : () -> ()
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @no_keyword() warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-error @below {{expected names of roles to be keywords other than 'consumer', got 'a b'}}
+  "attn_tile.roles"() <{names = ["a b"], producer_registers = 24 : i64, consumer_registers = 240 : i64}> ({
+  ^bb0(%g: index):
+  }, {
+  ^bb0:
+  }) : () -> ()
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @lanes(%n: index) warps(4) attributes {producer_warps = 4 : i64} {
+  attn_tile.roles producer(24) {
+  } products {
+    // expected-error @below {{expected all lanes of a warp, got a role of one thread}}
+    %m = attn_tile.uniform %n : index
+  } consumer(240) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @meet() warps(4) attributes {producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %k = attn_tile.alloc : !attn_tile.shared<128x64xf16, swizzle = 128>
+  %s = attn_tile.alloc_tensors : !attn_tile.tensor<128x128xf32>
+  attn_tile.roles producer(24) {
+  } products {
+    // expected-error @below {{expected meet or one_thread, got both}}
+    attn_tile.mma_tensor %k, %k transpose_b into %s[%c0] meet one_thread
+        : !attn_tile.shared<128x64xf16, swizzle = 128>, !attn_tile.shared<128x64xf16, swizzle = 128> into !attn_tile.tensor<128x128xf32>
+  } consumer(240) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
