@@ -36,7 +36,8 @@ enum class InstructionClass : uint8_t {
   Tma,
   Mma,
   Wgmma,
-  Tcgen05, // products, and accesses of tensor memory
+  Tcgen05,      // products, copies and shifts in tensor memory
+  TensorMemory, // tcgen05.ld and st, and their waits
   LdMatrix,
   Shuffle,
   Barrier,
@@ -89,9 +90,14 @@ struct BufferTraffic {
 
 using ClassCounts = std::array<uint64_t, numInstructionClasses>;
 
-/// What a warp does, from what it issues: "consumer" (products), "producer"
-/// (copies) or "other", the roles of a specialised kernel.
+/// What a warp does, from what it issues: "consumer" (products, or what they
+/// leave in tensor memory), "products" (those alone), "producer" (copies) or
+/// "other", the roles of a specialised kernel.
 const char *roleOf(const ClassCounts &counts);
+
+/// In the order in which they are reported.
+inline constexpr std::array<const char *, 4> roleNames = {
+    "producer", "products", "consumer", "other"};
 
 /// What a warp waits for: a barrier of the CTA or the cluster, an mbarrier at
 /// which only warps (and products) arrive, as for a free stage, one that counts

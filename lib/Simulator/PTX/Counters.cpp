@@ -16,12 +16,12 @@ using json = nlohmann::ordered_json;
 
 const char *attn::sim::name(InstructionClass instructionClass) {
   static constexpr const char *names[numInstructionClasses] = {
-      "other",         "integer",  "float_add", "float_mul", "float_fma",
-      "float_compare", "half",     "double",    "convert",   "move",
-      "ex2",           "mufu",     "branch",    "load",      "store",
-      "atomic",        "cp_async", "tma",       "mma",       "wgmma",
-      "tcgen05",       "ldmatrix", "shuffle",   "barrier",   "mbarrier",
-      "fence",         "call"};
+      "other",         "integer",       "float_add", "float_mul", "float_fma",
+      "float_compare", "half",          "double",    "convert",   "move",
+      "ex2",           "mufu",          "branch",    "load",      "store",
+      "atomic",        "cp_async",      "tma",       "mma",       "wgmma",
+      "tcgen05",       "tensor_memory", "ldmatrix",  "shuffle",   "barrier",
+      "mbarrier",      "fence",         "call"};
   return names[size_t(instructionClass)];
 }
 
@@ -176,8 +176,10 @@ static json bufferToJson(const BufferTraffic &buffer) {
 const char *attn::sim::roleOf(const ClassCounts &counts) {
   auto count = [&](InstructionClass kind) { return counts[size_t(kind)]; };
   if (count(InstructionClass::Mma) || count(InstructionClass::Wgmma) ||
-      count(InstructionClass::Tcgen05))
+      count(InstructionClass::TensorMemory))
     return "consumer";
+  if (count(InstructionClass::Tcgen05))
+    return "products";
   if (count(InstructionClass::Tma) || count(InstructionClass::CpAsync))
     return "producer";
   return "other";
@@ -199,7 +201,7 @@ static WaitCounts waitsOf(const Counters &counters, size_t warp) {
 /// The warps of each role together.
 static json rolesToJson(const Counters &counters) {
   json out = json::array();
-  for (const char *role : {"producer", "consumer", "other"}) {
+  for (const char *role : roleNames) {
     ClassCounts instructions{};
     WaitCounts waits{};
     json warps = json::array();

@@ -146,7 +146,7 @@ Timing attn::sim::getTiming(const LaunchReport &report, uint32_t smCount,
   Timing timing;
   timing.ctasPerSm = std::max(ctasPerSm, 1u);
   timing.ctas = report.counters.ctas;
-  for (const char *role : {"producer", "consumer", "other"})
+  for (const char *role : roleNames)
     if (RoleTiming of = getRole(role, report); of.warps)
       timing.roles.push_back(std::move(of));
   timing.units = getUnits(report.counters);

@@ -62,6 +62,8 @@ const char *activity(InstructionClass instructionClass) {
   case InstructionClass::Wgmma:
     return "issue wgmma";
   case InstructionClass::Tcgen05:
+    return "issue tcgen05";
+  case InstructionClass::TensorMemory:
     return "tensor memory";
   case InstructionClass::Mma:
     return "mma";

@@ -139,6 +139,6 @@ bool attn::sim::decodeTensorAllocation(Decoder &decoder) {
     i.address = decoder.address(0);
     i.a = decoder.source(1, 4);
   }
-  decoder.setHandler(runManagement, InstructionClass::Tcgen05);
+  decoder.setHandler(runManagement, InstructionClass::Other);
   return true;
 }

@@ -248,7 +248,8 @@ void decodeAccess(Decoder &decoder, bool isLoad) {
   for (const Operand &operand : registers)
     if (isLoad && !operand.isRegister())
       decoder.fail("expected registers as destinations");
-  decoder.setHandler(isLoad ? runLoad : runStore, InstructionClass::Tcgen05);
+  decoder.setHandler(isLoad ? runLoad : runStore,
+                     InstructionClass::TensorMemory);
 }
 
 } // namespace
@@ -307,9 +308,9 @@ bool attn::sim::decodeTensorMemory(Decoder &decoder) {
   } else if (decoder.has("st")) {
     decodeAccess(decoder, /*isLoad=*/false);
   } else if (decoder.has("wait::ld")) {
-    decoder.setHandler(runWaitLoad, InstructionClass::Tcgen05);
+    decoder.setHandler(runWaitLoad, InstructionClass::TensorMemory);
   } else if (decoder.has("wait::st")) {
-    decoder.setHandler(runWaitStore, InstructionClass::Tcgen05);
+    decoder.setHandler(runWaitStore, InstructionClass::TensorMemory);
   } else if (decoder.has("fence::before_thread_sync")) {
     decoder.setHandler(runFenceBefore, InstructionClass::Fence);
   } else if (decoder.has("fence::after_thread_sync")) {
