@@ -60,14 +60,18 @@ bool ProductRole::isWanted(Operation *op) const {
          holds(op, llvm::IsaPred<MmaTensorOp>) || isScalarCode(op);
 }
 
+/// True if the role has something for `value`, or it is computed before roles.
+bool ProductRole::isThere(Value value, unsigned group) const {
+  return maps[group].contains(value) ||
+         !consumer.isAncestor(value.getParentRegion());
+}
+
 /// True if all that `op` reads is there.
-bool ProductRole::isAvailable(Operation *op, unsigned group) {
+bool ProductRole::isAvailable(Operation *op, unsigned group) const {
   SetVector<Value> values(op->operand_begin(), op->operand_end());
   getUsedValuesDefinedAbove(op->getRegions(), values);
-  return llvm::all_of(values, [&](Value value) {
-    return maps[group].contains(value) ||
-           !consumer.isAncestor(value.getParentRegion());
-  });
+  return llvm::all_of(values,
+                      [&](Value value) { return isThere(value, group); });
 }
 
 /// True if one value stands for `value` in all warpgroups.
@@ -167,10 +171,6 @@ bool ProductRole::emitSteps(ArrayRef<Operation *> ops) {
 
 /// The loop carries what consumers carry, but for fragments.
 bool ProductRole::emitLoop(scf::ForOp loop) {
-  auto isSameAndThere = [&](Value value) {
-    return isSame(value) && (maps.front().contains(value) ||
-                             !consumer.isAncestor(value.getParentRegion()));
-  };
   SmallVector<unsigned> kept;
   SmallVector<Value> inits;
   for (auto [number, init] : llvm::enumerate(loop.getInitArgs())) {

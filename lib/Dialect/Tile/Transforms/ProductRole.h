@@ -37,7 +37,8 @@ public:
 
 private:
   bool isWanted(mlir::Operation *op) const;
-  bool isAvailable(mlir::Operation *op, unsigned group);
+  bool isThere(mlir::Value value, unsigned group) const;
+  bool isAvailable(mlir::Operation *op, unsigned group) const;
   bool emitBlock(mlir::Block &block);
   bool emitSteps(llvm::ArrayRef<mlir::Operation *> ops);
   bool emit(mlir::Operation *op, unsigned group, bool canShare);
@@ -47,6 +48,9 @@ private:
   bool emitLoop(mlir::scf::ForOp loop);
   void waitUntilReady(MmaTensorOp product, unsigned group);
   bool isSame(mlir::Value value) const;
+  bool isSameAndThere(mlir::Value value) const {
+    return isSame(value) && isThere(value, /*group=*/0);
+  }
 
   mlir::Region &consumer;
   const ReadyBarriers &ready;

@@ -13,6 +13,7 @@
 #include "ProductRole.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
+#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -74,13 +75,17 @@ class Products {
 public:
   Products(KernelOp kernel, RolesOp roles)
       : kernel(kernel), roles(roles),
-        init(*kernel.getBody().front().getOps<InitMbarriersOp>().begin()) {}
+        init(*kernel.getBody().front().getOps<InitMbarriersOp>().begin()) {
+    roles.getConsumer().walk(
+        [&](MmaTensorOp product) { products.push_back(product); });
+  }
 
-  /// False where a role of one thread cannot start them.
-  bool match();
+  /// Why a role of one thread cannot start them, or empty if it can.
+  StringRef findObstacle();
   /// False, and nothing is changed, if it would need to know what only they
   /// compute.
   bool specialize();
+  bool empty() const { return products.empty(); }
 
 private:
   bool matchLoops();
@@ -128,16 +133,15 @@ bool Products::matchLoops() {
   });
 }
 
-bool Products::match() {
-  roles.getConsumer().walk(
-      [&](MmaTensorOp product) { products.push_back(product); });
-  int64_t warps = kernel.getProducerWarps().value_or(0);
-  if (products.empty() || roles.getAll() ||
-      static_cast<int64_t>(roles.getProducers().size()) >= warps ||
-      writesOperands(roles.getConsumer()) || !matchLoops())
-    return false;
-  findOperandBarriers();
-  return true;
+StringRef Products::findObstacle() {
+  if (roles.getAll() ||
+      roles.getProducers().size() >= kernel.getProducerWarps().value_or(0))
+    return "all producer warps are at work";
+  if (writesOperands(roles.getConsumer()))
+    return "consumers write what they multiply";
+  if (!matchLoops())
+    return "warps do not meet once for each tile in counted steps";
+  return "";
 }
 
 void Products::findOperandBarriers() {
@@ -269,6 +273,7 @@ void Products::stripConsumer() {
 }
 
 bool Products::specialize() {
+  findOperandBarriers();
   createBarriers();
   SmallVector<Value> waitedFor(llvm::make_first_range(operands));
   Region role;
@@ -297,9 +302,26 @@ struct SpecializeProductsPass
     Block &body = getOperation().getBody().front();
     for (auto roles : llvm::make_early_inc_range(body.getOps<RolesOp>())) {
       Products products(getOperation(), roles);
-      if (products.match() && products.specialize())
+      if (products.empty())
+        continue;
+      StringRef obstacle = products.findObstacle();
+      if (obstacle.empty() && !products.specialize())
+        obstacle = "they depend on what consumers compute";
+      if (obstacle.empty())
         ++numKernels;
+      else
+        explain(getOperation(), obstacle);
     }
+  }
+
+private:
+  static void explain(KernelOp kernel, StringRef obstacle) {
+    if (!kernel->getContext()->getRemarkEngine())
+      return; // Nobody listens.
+    remark::missed(
+        kernel.getLoc(),
+        remark::RemarkOpts::name("products-kept").category(getArgumentName()))
+        << "consumers start their products themselves: " + obstacle.str();
   }
 };
 } // namespace

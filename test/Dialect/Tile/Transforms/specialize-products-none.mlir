@@ -2,6 +2,20 @@
 
 // RUN: attn-opt %s --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-products))' | FileCheck %s --check-prefix=ONE
 
+// A remark says why.
+// RUN: sed 's/producer(56)/producer(56) all/' %s | attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-products))' \
+// RUN:   --remarks-filter=attn-tile-specialize-products --remark-format=emitRemark --remark-policy=all -o /dev/null 2>&1 | FileCheck %s --check-prefix=WORK
+// RUN: sed 's,// CHANGE ,,' %s | attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-products))' \
+// RUN:   --remarks-filter=attn-tile-specialize-products --remark-format=emitRemark --remark-policy=all -o /dev/null 2>&1 | FileCheck %s --check-prefix=WRITE
+// RUN: sed 's,// AGAIN ,,' %s | attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-products))' \
+// RUN:   --remarks-filter=attn-tile-specialize-products --remark-format=emitRemark --remark-policy=all -o /dev/null 2>&1 | FileCheck %s --check-prefix=MEET
+// RUN: sed 's,// BRANCH ,,' %s | attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-products))' \
+// RUN:   --remarks-filter=attn-tile-specialize-products --remark-format=emitRemark --remark-policy=all -o /dev/null 2>&1 | FileCheck %s --check-prefix=DEPEND
+// WORK: remark: {{.*}}consumers start their products themselves: all producer warps are at work
+// WRITE: remark: {{.*}}consumers start their products themselves: consumers write what they multiply
+// MEET: remark: {{.*}}consumers start their products themselves: warps do not meet once for each tile in counted steps
+// DEPEND: remark: {{.*}}consumers start their products themselves: they depend on what consumers compute
+
 // All threads of the producer are at work; no producer warp is left; the step is not counted; the consumers change the query; two products have one
 // tile; a product depends on what consumers read of one.
 // RUN: sed 's/producer(56)/producer(56) all/' %s | attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-products))' | FileCheck %s

@@ -394,7 +394,7 @@ def SpecializeProductsPass : Pass<"attn-tile-specialize-products", "::attn::tile
     that the tensor cores have the products of one while the others compute, as
     FlashAttention-4's warp for products does; and a warp of the consumers waits for no
     other one. Kernels whose producer warps are all at work, or whose consumers
-    change the query in its tile, stay as they are.
+    change the query in its tile, stay as they are, and a remark says why.
 
     Requires: roles, as `--attn-tile-specialize-warps` makes them. Ensures: products
     in tensor memory are started by one role.
@@ -445,9 +445,9 @@ def SpecializeProductsPass : Pass<"attn-tile-specialize-products", "::attn::tile
 def SinkScalarsPass : Pass<"attn-tile-sink-scalars", "::attn::tile::KernelOp"> {
   let summary = "Compute scalars in each role that reads them";
   let description = [{
-    In a kernel with tensor memory, or whose producer looks up pages, what both roles
+    In a kernel with tensor memory, or whose producer looks up pages, what several roles
     of `attn_tile.roles` read, and is computed in front, is computed in each: bounds
-    of loops, places of tiles. A register that both need would be one of the
+    of loops, places of tiles. A register that they share would be one of the
     producer's few, which fragments of the consumers, neighbouring registers that
     are loaded at once, take, too: ptxas (13.0) keeps it in memory. Other kernels with wgmma are better without, whose
     accumulators leave it such registers.
