@@ -36,6 +36,8 @@ struct Timeline {
   uint64_t cycles = 0;
   /// Bytes of copies times the cycles from their start to their arrival.
   uint64_t byteCycles = 0;
+  /// Of copies to an SM.
+  uint64_t copyBytesPerCycle = 1;
 
   /// Chrome trace-event JSON, which Perfetto and chrome://tracing read; one
   /// microsecond of the viewer is one cycle.

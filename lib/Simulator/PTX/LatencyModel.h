@@ -22,6 +22,9 @@ namespace attn::sim {
 /// 1.755 GHz is 14 B; L2 hits are about twice as fast).
 inline constexpr uint64_t copyLatency = 600;
 inline constexpr uint64_t copyBytesPerCycle = 24;
+/// The same of a B200: 8 TB/s over 148 SMs at 1.85 GHz is 29 B, L2 hits have
+/// 36.
+inline constexpr uint64_t blackwellCopyBytesPerCycle = 32;
 /// Dense FLOPs of an SM's tensor cores per cycle (H100: 989 TFLOP/s of bf16).
 inline constexpr uint64_t tensorFlopsPerCycle = 4096;
 /// The same of a B200, for tcgen05.mma (2.25 PFLOP/s over 148 SMs at 1.85 GHz).
@@ -32,6 +35,11 @@ inline constexpr uint64_t wgmmaLatency = 32;
 /// functions (MUFU).
 inline constexpr uint64_t schedulersPerSm = 4;
 inline constexpr uint64_t specialFunctionsPerCycle = 16;
+
+/// Of a chip such as 90, of sm_90a; those of consumers are none of these.
+inline uint64_t getCopyBytesPerCycle(int chip) {
+  return chip / 10 == 10 ? blackwellCopyBytesPerCycle : copyBytesPerCycle;
+}
 
 inline bool isSpecialFunction(InstructionClass instructionClass) {
   return instructionClass == InstructionClass::Ex2 ||

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Launch.h"
+#include "LatencyModel.h"
 #include "Module.h"
 #include "Tracer.h"
 
@@ -368,7 +369,8 @@ LaunchReport attn::sim::runLaunch(DeviceMemory &memory, u32 smCount,
   LaunchMemory launchMemory(launch);
   for (u64 k = 0;
        k < std::min<u64>(options.traceClusters, launch.totalClusters); ++k)
-    launch.tracers.push_back(std::make_unique<Tracer>(options.ctasPerSm));
+    launch.tracers.push_back(std::make_unique<Tracer>(
+        options.ctasPerSm, getCopyBytesPerCycle(module.chip())));
   std::vector<Worker> workers = makeWorkers(launch);
   {
     Progress progress(options.progressSeconds, [&launch] {
@@ -389,6 +391,7 @@ LaunchReport attn::sim::runLaunch(DeviceMemory &memory, u32 smCount,
   report.diagnostics = std::move(launch.findings);
   report.counters = sumCounters(launch, workers);
   report.timeline = collectTimeline(launch);
+  report.timeline.copyBytesPerCycle = getCopyBytesPerCycle(module.chip());
   report.seconds = secondsSince(start);
   return report;
 }

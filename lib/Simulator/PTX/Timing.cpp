@@ -83,7 +83,8 @@ static uint64_t getKernelClocks(const std::vector<uint64_t> &ctas,
 //===----------------------------------------------------------------------===//
 
 /// Clocks of an SM in which a unit is needed, of all CTAs together.
-static std::vector<UnitTiming> getUnits(const Counters &counters) {
+static std::vector<UnitTiming> getUnits(const LaunchReport &report) {
+  const Counters &counters = report.counters;
   double schedulers = 0, special = 0;
   for (size_t k = 0; k < numInstructionClasses; ++k) {
     auto count = double(counters.warpInstructions[k]);
@@ -99,7 +100,7 @@ static std::vector<UnitTiming> getUnits(const Counters &counters) {
   return {{"tensor cores", double(counters.mmaFlops) / tensorFlops},
           {"special functions", special},
           {"issue", schedulers},
-          {"copies", copied / copyBytesPerCycle}};
+          {"copies", copied / double(report.timeline.copyBytesPerCycle)}};
 }
 
 /// `ctaClocks`: of all CTAs.
@@ -149,7 +150,7 @@ Timing attn::sim::getTiming(const LaunchReport &report, uint32_t smCount,
   for (const char *role : roleNames)
     if (RoleTiming of = getRole(role, report); of.warps)
       timing.roles.push_back(std::move(of));
-  timing.units = getUnits(report.counters);
+  timing.units = getUnits(report);
   for (UnitTiming &unit : timing.units)
     unit.clocks /= std::max(1.0, double(timing.ctas));
   std::vector<uint64_t> ctas = getCtaClocks(report.timeline);

@@ -27,7 +27,8 @@ namespace attn::sim {
 class Tracer {
 public:
   /// An SM holds `ctasPerSm` CTAs like each of the cluster.
-  explicit Tracer(unsigned ctasPerSm) : ctasPerSm(ctasPerSm) {}
+  Tracer(unsigned ctasPerSm, u64 copyBytesPerCycle)
+      : ctasPerSm(ctasPerSm), copyBytesPerCycle(copyBytesPerCycle) {}
 
   /// After an instruction that was executed or blocked. The warp's clock was
   /// `before` when it began; if it is later now, the warp waited.
@@ -68,6 +69,7 @@ private:
   std::vector<TraceEvent> events;
   u64 byteCycles = 0;
   unsigned ctasPerSm;
+  u64 copyBytesPerCycle;
 };
 
 inline u64 traceCopy(Warp &warp, const Instruction &instruction, u64 bytes) {
