@@ -44,6 +44,8 @@ void attn::buildTilePipeline(OpPassManager &pm,
   kernels.addPass(tile::createSliceOutputsPass());
   kernels.addPass(tile::createPipelinePass());
   kernels.addPass(tile::createSpecializeProductsPass());
+  kernels.addPass(tile::createHandOverEarlyPass());
+  kernels.addPass(tile::createSliceStepsPass());
   kernels.addPass(tile::createSinkScalarsPass());
   kernels.addPass(
       tile::createAllocateSharedMemoryPass(getSharedMemoryLimit(options)));

@@ -151,10 +151,17 @@ int64_t KernelModel::getSharedMemory() const {
 /// and of mma_sync operands in flight from ldmatrix.
 int64_t KernelModel::getRegisters() const {
   int64_t scores = family.countElements(getStreamed());
+  // Of wide tiles all but P, and S for a derivative, is there for some columns
+  // at a time. With inputs of 8 bits ptxas (13.0) spills those.
+  bool isSliced = hasTensorMemory() && !problem.hasDropout && inputBytes > 1 &&
+                  getStreamed() > Family::kWholeStepColumns &&
+                  getStreamed() % Family::kStepColumns == 0;
+  int64_t columns = isSliced ? Family::kStepColumns : getStreamed();
+  int64_t slice = family.countElements(columns);
   // A fused kernel has delta in dP from the start, but for dropout.
   bool hasDelta = !isFused() || problem.hasDropout;
-  int64_t vectors = keysStay() ? hasDelta * getStreamed() / 4 : 4;
-  int64_t operands = scores * inputBytes / 4 + (hasRoles() ? 0 : 24);
+  int64_t vectors = keysStay() ? hasDelta * columns / 4 : 4;
+  int64_t operands = slice * inputBytes / 4 + (hasRoles() ? 0 : 24);
   // Of S, P and dP two are there at once, but all for the derivative of a
   // score_mod.
   int64_t tiles =
@@ -171,7 +178,9 @@ int64_t KernelModel::getRegisters() const {
   // One of P and dS is an operand by then, but in the loads of mma_sync.
   if (hasRoles())
     apart = std::max<int64_t>(apart - scores, 0);
-  return gradients + apart + tiles * scores +
+  // S and P are there whole for a derivative.
+  int64_t whole = 1 + (hasScoreGradient() && problem.hasScoreMod);
+  return gradients + apart + whole * scores + (tiles - whole) * slice +
          std::max<int64_t>(sums - scores, 0) + vectors + operands +
          kOtherRegisters + (problem.hasDropout ? kDropoutRegisters : 0);
 }

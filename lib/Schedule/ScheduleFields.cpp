@@ -206,6 +206,12 @@ static constexpr Field fields[] = {
         "exp2_on_fma", "of 16 exponentials, how many the FMA units compute", 0,
         8)
         .ofOnline(),
+    number<&Schedule::earlyKeys>(
+        "early_keys",
+        "keys of a tile whose product with V is started before the weights of "
+        "the others are computed, a multiple of 32; 0: none",
+        0, 256)
+        .ofOnline(),
     flag<&Schedule::promote>(
         "promote",
         "add products of 8-bit weights to the accumulator tile by tile, in f32 "

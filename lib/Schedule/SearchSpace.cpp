@@ -78,6 +78,7 @@ private:
   void expandRoles();
   bool isUniform() const;
   bool getOutputTile(Schedule schedule) const;
+  int64_t getEarlyKeys(const Schedule &schedule) const;
   bool holdsSums(Schedule schedule) const;
   int64_t getPersistentCtas(const Schedule &schedule) const;
   int64_t getRescaleThreshold(const Schedule &schedule) const;
@@ -176,8 +177,7 @@ void Space::expandClusters() {
     expand("cluster_d", &Schedule::clusterD, [](const Schedule &) {
       return std::vector<int64_t>{1, 2, 4, 8};
     });
-  if (features.clusters && isUniform() &&
-      !getFamily(schedules.front().mma).facts.tensorColumns)
+  if (features.clusters && isUniform())
     expand("cluster_m", &Schedule::clusterM, [](const Schedule &) {
       return std::vector<int64_t>{1, 2};
     });
@@ -287,6 +287,15 @@ int64_t Space::getRescaleThreshold(const Schedule &schedule) const {
   return std::min<int64_t>(kRescaleThreshold, most);
 }
 
+/// Three quarters: the product of those takes about as long as the weights of
+/// the others, so that no product of another warpgroup waits behind it. Weights
+/// that are dropped, and those of producers at work, are handed over whole.
+int64_t Space::getEarlyKeys(const Schedule &schedule) const {
+  bool isWhole = !getFamily(schedule.mma).facts.tensorColumns ||
+                 problem.hasDropout || problem.cacheType;
+  return isWhole ? 0 : alignDown(schedule.tileN * 3 / 4, Family::kEarlyKeys);
+}
+
 /// What only warp-specialised kernels choose.
 void Space::expandRoles() {
   derive("rescale_threshold", &Schedule::rescaleThreshold,
@@ -308,6 +317,8 @@ void Space::expandRoles() {
     return s.tileD <= 64 && problem.hasSoftmax() ? std::vector<int64_t>{0, 2, 3}
                                                  : std::vector<int64_t>{0};
   });
+  derive("early_keys", &Schedule::earlyKeys,
+         [&](const Schedule &s) { return getEarlyKeys(s); });
 }
 
 /// True if registers are to hold the sums of a tile, too: where V can be sliced

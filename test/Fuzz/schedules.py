@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 from fuzz import is_sanitized, is_watched_fault  # noqa: E402
 
-FIELDS = """tile_m tile_n tile_d tile_dv stages warps producer_warps rescale_threshold persistent_ctas exp2_on_fma splits split_keys
+FIELDS = """tile_m tile_n tile_d tile_dv stages warps producer_warps rescale_threshold persistent_ctas exp2_on_fma early_keys splits split_keys
 cluster_m cluster_d chunk_rows query_in_registers pack_gqa fused output_tile""".split()
 NUMBERS = [-(1 << 63), -1, 0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 64, 100, 128, 256, 1024, 4096, 65535, 65536]
 NUMBERS += [1 << 20, (1 << 20) + 1, (1 << 31) - 1, 1 << 31, 1 << 32, (1 << 63) - 1, 1 << 63]

@@ -87,6 +87,15 @@ public:
            !schedule.promote;
   }
 
+  /// What `early_keys` is a multiple of: columns of weights that are stored in
+  /// tensor memory together, of 8 bits, too.
+  static constexpr int64_t kEarlyKeys = 32;
+
+  /// Of a backward whose products are in tensor memory: the most columns of S
+  /// and dP that a step has in registers whole, and, of wider tiles, how many
+  /// at a time (--attn-tile-slice-steps).
+  static constexpr int64_t kWholeStepColumns = 64, kStepColumns = 32;
+
   /// Columns (keys) that one instruction sums: 32 bytes of an operand, in all
   /// families that have instructions.
   static int64_t getDepth(ElementType type) { return 32 / getSizeBytes(type); }

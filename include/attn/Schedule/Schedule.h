@@ -119,6 +119,10 @@ struct Schedule {
   /// Of 16 exponentials of P, how many are polynomials on the FMA units: for
   /// head dims at which the exponential units limit (FlashAttention-4).
   int64_t exp2OnFma = 0;
+  /// Keys of a tile whose weights the thread that starts products is told of
+  /// before the others are computed (FlashAttention-4: three quarters); 0: of
+  /// all at once.
+  int64_t earlyKeys = 0;
   /// Products of 8-bit weights with a tile of V are summed from 0, and then
   /// added to the accumulator in f32 (two-level accumulation, DeepSeek-V3,
   /// section 3.3.2): for tensor cores whose own sums have fewer bits.

@@ -190,6 +190,25 @@ Value createPair(OpBuilder &builder, Location loc, Value first, Value second,
                                  values);
 }
 
+/// Of each block of 16 rows a thread has four registers of eight columns.
+struct FragmentColumnsLowering : TileOpLowering<FragmentColumnsOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(FragmentColumnsOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto begin = static_cast<int64_t>(op.getColumn());
+    int64_t end = begin + op.getResult().getType().getShape()[1];
+    SmallVector<Value> registers;
+    for (auto [i, value] : llvm::enumerate(adaptor.getSource())) {
+      int64_t column = 8 * positionOf(op.getSource().getType(), i).colBlock;
+      if (begin <= column && column < end)
+        registers.push_back(value);
+    }
+    rewriter.replaceOpWithMultiple(op, {registers});
+    return success();
+  }
+};
+
 struct ToOperandLowering : TileOpLowering<ToOperandOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
@@ -326,6 +345,6 @@ void attn::tile::populateElementwisePatterns(TypeConverter &converter,
                                              RewritePatternSet &patterns) {
   patterns.add<AnyLowering, FillLowering, RowReduceLowering,
                RowAllReduceLowering, ScaleColumnsLowering, ScaleRowsLowering,
-               UpdateRowsLowering, ToOperandLowering>(converter,
-                                                      patterns.getContext());
+               UpdateRowsLowering, FragmentColumnsLowering, ToOperandLowering>(
+      converter, patterns.getContext());
 }

@@ -211,6 +211,7 @@ struct LoadColumnLowering : TileOpLowering<LoadColumnOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     Value first = index.mul(index.bitAnd(index.lane(), 3), 2);
+    auto begin = static_cast<int64_t>(op.getColumn());
     Value address = adaptor.getSource().front();
     if (auto type = dyn_cast<GlobalType>(op.getSource().getType())) {
       SmallVector<Value> indices = llvm::map_to_vector(
@@ -230,7 +231,7 @@ struct LoadColumnLowering : TileOpLowering<LoadColumnOp> {
       for (int64_t column = 0; column < columns; column += 8)
         for (int64_t row = block; row < std::min(block + 2, rows); ++row) {
           Value loaded = LLVM::LoadOp::create(
-              rewriter, loc, pair, index.offset(from, column * 4), 8,
+              rewriter, loc, pair, index.offset(from, (begin + column) * 4), 8,
               /*isVolatile=*/!result.isColumn());
           for (int64_t i : {0, 1})
             registers.push_back(LLVM::ExtractElementOp::create(

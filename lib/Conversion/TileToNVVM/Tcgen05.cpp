@@ -86,17 +86,21 @@ struct AllocTensorsLowering : TileOpLowering<AllocTensorsOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     Value place = addressOfShared(rewriter, loc, *op.getOffset());
+    int64_t columns = TensorTileType::getAllocation(op.getTiles().getTypes());
     inFirstWarp(rewriter, loc, [&] {
-      Value columns =
-          index.i32(TensorTileType::getAllocation(op.getTiles().getTypes()));
-      NVVM::Tcgen05AllocOp::create(rewriter, loc, place, columns,
+      NVVM::Tcgen05AllocOp::create(rewriter, loc, place, index.i32(columns),
                                    NVVM::CTAGroupKind::CTA_1);
       NVVM::Tcgen05RelinquishAllocPermitOp::create(rewriter, loc,
                                                    NVVM::CTAGroupKind::CTA_1);
     });
-    NVVM::Barrier0Op::create(rewriter, loc);
-    Value address =
-        LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), place);
+    // All columns begin at 0, which nobody has to be told: the CTA meets when
+    // mbarriers are initialised, and no role holds an address.
+    Value address = index.i32(0);
+    if (columns != TensorTileType::kMostColumns) {
+      NVVM::Barrier0Op::create(rewriter, loc);
+      address =
+          LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), place);
+    }
     SmallVector<Value> tiles;
     for (Value tile : op.getTiles()) {
       tiles.push_back(address);
@@ -217,11 +221,18 @@ private:
     int64_t columns = isMnMajor ? type.getCols() : type.getRows();
     int64_t depth = isMnMajor ? type.getRows() : type.getCols();
     int64_t products = depth / getProductDepth(type);
+    int64_t begin = 0, end = products;
+    if (std::optional<ArrayRef<int64_t>> part = op.getDepth()) {
+      begin = part->front() / getProductDepth(type);
+      end = part->back() / getProductDepth(type);
+    }
     SmallVector<Value> a = leftOperands(rewriter, op, adaptor, products);
     SmallVector<Value> b =
         MatrixDescriptors(rewriter, loc, DescriptorFormat::Tcgen05, op.getB(),
                           isMnMajor, hasClusters())
             .getWhole(products);
+    a = SmallVector<Value>(ArrayRef(a).slice(begin, end - begin));
+    b = SmallVector<Value>(ArrayRef(b).slice(begin, end - begin));
     PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
     std::string to = "[" + block.use(tile).front() + "]";
     std::string descriptor =
@@ -237,7 +248,7 @@ private:
                                            : "f16";
     block.add(".reg .pred adds");
     block.add(op.getAccumulate() ? "mov.pred adds, -1" : "mov.pred adds, 0");
-    for (int64_t product = 0; product < products; ++product) {
+    for (int64_t product = 0; product < end - begin; ++product) {
       if (product == 1 && !op.getAccumulate())
         block.add("mov.pred adds, -1");
       std::string from = isStored ? "[" + left[product] + "]" : left[product];
@@ -453,12 +464,17 @@ struct StoreTensorLowering : TileOpLowering<StoreTensorOp> {
         block.use(getBits(rewriter, loc, adaptor.getSource()));
     if (isByte(type.getElementType()))
       registers = orderBytes(block, rewriter, loc, registers);
-    forEachPart(type, [&](int64_t row, int64_t column, int64_t columns,
+    auto part = TensorTileType::get(op.getContext(),
+                                    op.getSource().getType().getShape(),
+                                    type.getElementType());
+    auto begin = static_cast<int64_t>(op.getColumn());
+    forEachPart(part, [&](int64_t row, int64_t column, int64_t columns,
                           size_t first) {
-      addStore(block, address, type, row, column, columns,
+      addStore(block, address, type, row, begin + column, columns,
                ArrayRef(registers).slice(first, countRegisters(type, columns)));
     });
-    addStoreWait(block);
+    if (!op.getPending())
+      addStoreWait(block);
     block.create();
     rewriter.eraseOp(op);
     return success();
@@ -477,7 +493,8 @@ struct LoadTensorLowering : TileOpLowering<LoadTensorOp> {
     FailureOr<Value> address = addressRows(rewriter, op, adaptor, getWarps());
     if (failed(address))
       return failure();
-    fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
+    if (!op.getFenced())
+      fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     auto part = TensorTileType::get(op.getContext(),
                                     op.getResult().getType().getShape(),
                                     type.getElementType());

@@ -17,13 +17,13 @@ namespace {
 class Tcgen05 final : public Family {
 public:
   Tcgen05()
-      : Family(
-            {MmaFamily::Tcgen05, /*unitWarps=*/4, /*unitRows=*/128,
-             /*unitShare=*/1, /*maxUnits=*/2, /*maxColumns=*/256,
-             /*producerWarps=*/4, /*tensorColumns=*/512, /*rank=*/3,
-             getScheduleFieldSet({"producer_warps", "query_prologue",
-                                  "rescale_threshold", "persistent_ctas",
-                                  "output_tile", "exp2_on_fma", "promote"})}) {}
+      : Family({MmaFamily::Tcgen05, /*unitWarps=*/4, /*unitRows=*/128,
+                /*unitShare=*/1, /*maxUnits=*/2, /*maxColumns=*/256,
+                /*producerWarps=*/4, /*tensorColumns=*/512, /*rank=*/3,
+                getScheduleFieldSet({"producer_warps", "query_prologue",
+                                     "rescale_threshold", "persistent_ctas",
+                                     "output_tile", "exp2_on_fma", "early_keys",
+                                     "cluster_m", "promote"})}) {}
 
   std::string findObstacle(const AttentionProblem &problem,
                            const TargetInfo &target) const override;
@@ -78,6 +78,13 @@ void Tcgen05::checkMapping(const AttentionProblem &problem,
                       std::to_string(units)});
   else
     requireFewUnits(*this, units, violations);
+  if (schedule.earlyKeys % kEarlyKeys != 0 ||
+      schedule.earlyKeys >= schedule.tileN)
+    violations.push_back(
+        {"multiple", "expected early_keys a multiple of " +
+                         std::to_string(kEarlyKeys) +
+                         " below tile_n=" + std::to_string(schedule.tileN) +
+                         ", got " + std::to_string(schedule.earlyKeys)});
   int64_t columns = getTensorColumns(schedule, units);
   if (columns > facts.tensorColumns)
     violations.push_back(

@@ -116,10 +116,16 @@ TEST_F(Constraints, tensorMemory) {
   EXPECT_EQ(getMessages(), "kind: expected producer_warps=4 with mma=tcgen05 "
                            "(one producer warpgroup), got 1\n");
   set("producer_warps=4 cluster_m=2");
-  EXPECT_EQ(getMessages(),
-            "mma: expected cluster_m=1 with mma=tcgen05 (it is of wgmma), got "
-            "2\n");
-  set("cluster_m=1");
+  EXPECT_EQ(getMessages(), "");
+  set("cluster_m=1 tile_n=64 early_keys=32");
+  EXPECT_EQ(getMessages(), "");
+  for (const char *keys : {"48", "64"}) {
+    set((std::string("early_keys=") + keys).c_str());
+    EXPECT_EQ(getMessages(), "multiple: expected early_keys a multiple of 32 "
+                             "below tile_n=64, got " +
+                                 std::string(keys) + "\n");
+  }
+  set("early_keys=0");
   problem.elementType = ElementType::F8E4M3FN;
   set("rescale_threshold=1 tile_m=256 warps=8 tile_n=64");
   EXPECT_EQ(getMessages(), "");
@@ -372,7 +378,8 @@ TEST_F(Constraints, warpgroupsOf64Rows) {
 TEST_F(Constraints, clustersNeedHopper) {
   set("cluster_m=2");
   EXPECT_EQ(getMessages(),
-            "mma: expected cluster_m=1 with mma=mma_sync (it is of wgmma), got "
+            "mma: expected cluster_m=1 with mma=mma_sync (it is of wgmma, "
+            "tcgen05), got "
             "2\n"
             "cluster: needs a cluster of 2 CTAs, target sm_80 has 1\n");
 }

@@ -83,13 +83,14 @@ TEST(Schedule, reportsBadText) {
       "'medium_cache'");
   EXPECT_EQ(Schedule::parse("pack_gqa=2").error(),
             "expected 0 or 1 for pack_gqa, got '2'");
-  EXPECT_EQ(Schedule::parse("tile-m=64").error(),
-            "unknown schedule field 'tile-m', expected one of kind, mma, "
-            "tile_m, tile_n, tile_d, tile_dv, stages, warps, producer_warps, "
-            "query_in_registers, query_prologue, rescale_threshold, "
-            "persistent_ctas, output_tile, turns, exp2_on_fma, promote, "
-            "pack_gqa, splits, split_keys, balance, cluster_m, cluster_d, "
-            "fused, chunk_rows, spill, invariance (did you mean 'tile_m'?)");
+  EXPECT_EQ(
+      Schedule::parse("tile-m=64").error(),
+      "unknown schedule field 'tile-m', expected one of kind, mma, "
+      "tile_m, tile_n, tile_d, tile_dv, stages, warps, producer_warps, "
+      "query_in_registers, query_prologue, rescale_threshold, "
+      "persistent_ctas, output_tile, turns, exp2_on_fma, early_keys, promote, "
+      "pack_gqa, splits, split_keys, balance, cluster_m, cluster_d, "
+      "fused, chunk_rows, spill, invariance (did you mean 'tile_m'?)");
 }
 
 /// What means something for the kind, the family and the pass.

@@ -105,9 +105,32 @@ LogicalResult NarrowTensorOp::verify() {
                        << tile << " and " << result;
 }
 
+/// The part of `tile` that a fragment has from `column` on.
+static FailureOr<TensorTileType> getPart(Operation *op, TensorTileType tile,
+                                         FragmentType fragment,
+                                         int64_t column) {
+  if (fragment.isRow() || fragment.isColumn())
+    return op->emitOpError()
+           << "expected an accumulator or an operand, got " << fragment;
+  int64_t columns = fragment.getShape()[1];
+  if (column < 0 || column > tile.getCols() - columns)
+    return op->emitOpError()
+           << "expected at most " << tile.getCols() << " columns, got "
+           << columns << " from " << column;
+  return TensorTileType::get(op->getContext(), {tile.getRows(), columns},
+                             tile.getElementType());
+}
+
 LogicalResult StoreTensorOp::verify() {
   TensorTileType tile = getTile().getType();
-  return verifyFragment(*this, "the source", getSource().getType(), tile,
+  FragmentType source = getSource().getType();
+  FailureOr<TensorTileType> part = getPart(*this, tile, source, getColumn());
+  if (failed(part))
+    return failure();
+  if (getColumn() % 32 != 0)
+    return emitOpError() << "expected columns from a multiple of 32 on, got "
+                         << getColumn();
+  return verifyFragment(*this, "the source", source, *part,
                         isTensorSum(tile.getElementType())
                             ? FragmentLayout::Accumulator
                             : FragmentLayout::OperandA);
@@ -122,15 +145,10 @@ LogicalResult LoadTensorOp::verify() {
                          << getResult().getType() << ", got "
                          << getAcc().getType();
   FragmentType result = getResult().getType();
-  if (result.isRow() || result.isColumn())
-    return emitOpError() << "expected an accumulator, got " << result;
-  int64_t columns = result.getShape()[1], column = getColumn();
-  if (column < 0 || column > tile.getCols() - columns)
-    return emitOpError() << "expected at most " << tile.getCols()
-                         << " columns, got " << columns << " from " << column;
-  auto part = TensorTileType::get(getContext(), {tile.getRows(), columns},
-                                  tile.getElementType());
-  return verifyFragment(*this, "the result", result, part,
+  FailureOr<TensorTileType> part = getPart(*this, tile, result, getColumn());
+  if (failed(part))
+    return failure();
+  return verifyFragment(*this, "the result", result, *part,
                         FragmentLayout::Accumulator);
 }
 
@@ -150,6 +168,11 @@ Type MmaTensorOp::getElementOfA() {
   return llvm::TypeSwitch<Type, Type>(getA().getType())
       .Case<SharedType, TensorTileType>(
           [](auto a) { return a.getElementType(); });
+}
+
+int64_t MmaTensorOp::getWholeDepth() {
+  SharedType b = getB().getType();
+  return getTransposeB() ? b.getCols() : b.getRows();
 }
 
 LogicalResult MmaTensorOp::verify() {
@@ -186,6 +209,13 @@ LogicalResult MmaTensorOp::verify() {
     return emitOpError() << "expected a and b to have one depth, a multiple of "
                          << multiple << ", got " << depth << " and "
                          << depthOfB;
+  if (std::optional<ArrayRef<int64_t>> part = getDepth();
+      part && (part->size() != 2 || part->front() < 0 ||
+               part->back() <= part->front() || part->back() > depth ||
+               part->front() % multiple != 0 || part->back() % multiple != 0))
+    return emitOpError() << "expected depth [from, to] in multiples of "
+                         << multiple << " up to " << depth << ", got [" << *part
+                         << "]";
   if (!getBarrier())
     return success();
   if (MbarrierType barrier = getBarrier().getType();

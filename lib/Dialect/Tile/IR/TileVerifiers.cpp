@@ -610,6 +610,23 @@ LogicalResult ScaleColumnsOp::verify() {
                      factor.getShape()[0]);
 }
 
+LogicalResult FragmentColumnsOp::verify() {
+  FragmentType source = getSource().getType(), result = getResult().getType();
+  if (source.getLayout() != FragmentLayout::Accumulator ||
+      result.getLayout() != source.getLayout() ||
+      result.getElementType() != source.getElementType() ||
+      result.getRows() != source.getRows())
+    return emitOpError() << "expected accumulators of one element type and as "
+                            "many rows, got "
+                         << source << " and " << result;
+  int64_t columns = result.getShape()[1], column = getColumn();
+  if (column < 0 || column % 16 != 0 || column > source.getShape()[1] - columns)
+    return emitOpError() << "expected columns from a multiple of 16 on, of "
+                         << source.getShape()[1] << ", got " << columns
+                         << " from " << column;
+  return success();
+}
+
 LogicalResult LookupOp::verify() {
   ShapedType type = getTable().getShapedType();
   if (type.getRank() != 1 || type.getNumElements() == 0)
@@ -654,7 +671,11 @@ LogicalResult LoadColumnOp::verify() {
     if (failed(verifyEqual(*this, "the number of indices", 0,
                            getIndices().size())))
       return failure();
-    return verifyEqual(*this, "columns", tile.getCols(), columns);
+    if (auto column = static_cast<int64_t>(getColumn());
+        column < 0 || column > tile.getCols() - columns)
+      return emitOpError() << "expected at most " << tile.getCols()
+                           << " columns, got " << columns << " from " << column;
+    return success();
   }
   auto global = cast<GlobalType>(getSource().getType());
   if (!global.getElementType().isF32())

@@ -10,11 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "FragmentSlices.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Builders.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace attn::tile {
 #define GEN_PASS_DEF_SLICEOUTPUTSPASS
@@ -46,16 +45,9 @@ private:
   bool canMove(RowReduceOp reduce) const;
   void cloneLoad(int64_t column, IRMapping &mapping);
   void clone(Operation *op, int64_t column, IRMapping &mapping);
-  void cloneMap(MapOp op, int64_t column, IRMapping &mapping);
   void cloneReduce(RowReduceOp op, IRMapping &mapping);
   void cloneStore(StoreOp op, int64_t column, IRMapping &mapping);
   void cloneStore(StoreSharedOp op, int64_t column, IRMapping &mapping);
-
-  /// That of the slice that is being made.
-  FragmentType getSliceType(FragmentType type) const {
-    return FragmentType::get(type.getContext(), {type.getRows(), columns},
-                             type.getElementType(), type.getLayout());
-  }
 
   LoadTensorOp load;
   OpBuilder builder;
@@ -151,24 +143,9 @@ bool OutputSlicer::canMove(RowReduceOp reduce) const {
 
 void OutputSlicer::cloneLoad(int64_t column, IRMapping &mapping) {
   auto slice = LoadTensorOp::create(
-      builder, load.getLoc(), getSliceType(load.getResult().getType()),
+      builder, load.getLoc(), getSliceType(load.getResult().getType(), columns),
       load.getTile(), load.getWarpgroup(), /*acc=*/Value(), column);
   mapping.map(load.getResult(), slice.getResult());
-}
-
-/// The region sees the columns of the whole fragment.
-void OutputSlicer::cloneMap(MapOp op, int64_t column, IRMapping &mapping) {
-  auto copy = cast<MapOp>(builder.clone(*op, mapping));
-  copy.getResult().setType(
-      getSliceType(cast<FragmentType>(op.getResult().getType())));
-  BlockArgument inSlice = copy.getBody().front().getArguments().back();
-  if (column == 0 || inSlice.use_empty())
-    return;
-  OpBuilder inner = OpBuilder::atBlockBegin(inSlice.getOwner());
-  Location loc = op.getLoc();
-  Value first = arith::ConstantIntOp::create(inner, loc, column, 32);
-  auto sum = arith::AddIOp::create(inner, loc, inSlice, first);
-  inSlice.replaceAllUsesExcept(sum, sum);
 }
 
 void OutputSlicer::cloneReduce(RowReduceOp op, IRMapping &mapping) {
@@ -201,7 +178,7 @@ void OutputSlicer::cloneStore(StoreSharedOp op, int64_t column,
 
 void OutputSlicer::clone(Operation *op, int64_t column, IRMapping &mapping) {
   if (auto map = dyn_cast<MapOp>(op))
-    cloneMap(map, column, mapping);
+    cloneMapOfColumns(builder, map, column, columns, mapping);
   else if (auto reduce = dyn_cast<RowReduceOp>(op))
     cloneReduce(reduce, mapping);
   else if (auto store = dyn_cast<StoreOp>(op))

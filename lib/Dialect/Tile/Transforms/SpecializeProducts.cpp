@@ -236,6 +236,17 @@ void Products::tellRole(MmaTensorOp product) {
                            product.getWarpgroup());
 }
 
+/// What consumers read of the next step's tiles they wait for when this step
+/// is done.
+static void waitLate(scf::IfOp branch) {
+  bool onlyWaits = branch.getNumResults() == 0 && !branch.elseBlock() &&
+                   llvm::all_of(*branch.thenBlock(), [](Operation &op) {
+                     return isMemoryEffectFree(&op) || isa<MbarrierWaitOp>(op);
+                   });
+  if (onlyWaits && isa<scf::ForOp>(branch->getParentOp()))
+    branch->moveBefore(branch->getBlock()->getTerminator());
+}
+
 /// Without products the consumers wait for no stages but those that they read
 /// themselves: when a product is complete its operands have been there. A tile
 /// outside the key loops they give back without any product, too, where there
@@ -270,6 +281,8 @@ void Products::stripConsumer() {
     if (llvm::all_of(*branch.thenBlock(),
                      [](Operation &op) { return isMemoryEffectFree(&op); }))
       branch.erase();
+    else
+      waitLate(branch);
 }
 
 bool Products::specialize() {

@@ -6,9 +6,9 @@
 //
 // Implements --attn-tile-start-ahead: of a kernel with products in tensor
 // memory, what a step of the key loops multiplies first is started behind the
-// last product of the step before, so that the tensor cores go from one to the
-// other while nobody waits for either (as FlashAttention-4's warp that starts
-// all products does).
+// product of the step before that reads its place, or the last one, so that the
+// tensor cores go from one to the other while nobody waits for either (as
+// FlashAttention-4's warp that starts all products does).
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +21,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 namespace attn::tile {
 #define GEN_PASS_DEF_STARTAHEADPASS
 #include "attn/Dialect/Tile/Transforms/Passes.h.inc"
@@ -30,30 +32,31 @@ using namespace mlir;
 using namespace attn::tile;
 
 namespace {
+/// A product that a step begins with, behind waits for its tiles.
+struct Start {
+  SmallVector<MbarrierWaitOp> waits;
+  MmaTensorOp product;
+  /// Behind which the one of the next step is started.
+  MmaTensorOp behind;
+};
+
 /// A key loop, whose steps begin with products of tiles.
 struct StepLoop {
   scf::ForOp loop;
   unsigned counter; ///< of the step, among the loop's values
-  MmaTensorOp last; ///< product of the step
-  /// Those products that a step begins with, and waits for their tiles.
-  SmallVector<Operation *> starts;
+  SmallVector<Start> starts;
 
-  /// Nothing if the next step's products cannot begin behind the last one.
+  /// Nothing if the next step's products cannot begin in this one.
   static std::optional<StepLoop> match(scf::ForOp loop);
 
   Value getCounter() const {
     return scf::ForOp(loop).getRegionIterArg(counter);
   }
-  bool startsInto(Value tile) const {
-    return llvm::any_of(starts, [&](Operation *op) {
-      auto mma = dyn_cast<MmaTensorOp>(op);
-      return mma && mma.getTile() == tile;
-    });
-  }
 
 private:
   void findStarts();
-  bool startsAreFree() const;
+  void findPlaces();
+  bool isFree(const Start &start) const;
 };
 } // namespace
 
@@ -61,19 +64,17 @@ private:
 /// which warps meet, are made of what the step computes. The place of a tile
 /// that has one may be given back at the end of the step alone.
 void StepLoop::findStarts() {
-  SmallVector<Operation *> waits;
+  SmallVector<MbarrierWaitOp> waits;
   for (Operation &op : *loop.getBody()) {
     if (auto mma = dyn_cast<MmaTensorOp>(op)) {
       if (mma.getAccumulate() || mma.getMeet() ||
           !isa<SharedType>(mma.getA().getType()))
         return;
-      starts.append(waits);
-      starts.push_back(mma);
+      starts.push_back({std::move(waits), mma, {}});
       waits.clear();
     } else if (auto wait = dyn_cast<MbarrierWaitOp>(op)) {
-      auto isOfStart = [&](Operation *start) {
-        auto mma = dyn_cast<MmaTensorOp>(start);
-        return mma && mma.getBarrier() == wait.getBarrier();
+      auto isOfStart = [&](const Start &start) {
+        return MmaTensorOp(start.product).getBarrier() == wait.getBarrier();
       };
       if (wait.getAfter() || llvm::any_of(starts, isOfStart) ||
           wait.getBarrier().getType().getStages() < 2)
@@ -85,33 +86,57 @@ void StepLoop::findStarts() {
   }
 }
 
-/// Behind the last product of a step nothing reads or writes what the next
-/// step's products write, and the warps have met since they did.
-bool StepLoop::startsAreFree() const {
+/// The product that reads an operand in the place of a start's tile is the last
+/// to need it; without one the step's last product is.
+void StepLoop::findPlaces() {
+  for (Start &start : starts) {
+    for (auto mma : loop.getOps<MmaTensorOp>())
+      start.behind = mma;
+    for (auto mma : loop.getOps<MmaTensorOp>()) {
+      auto place = mma.getA().getDefiningOp<NarrowTensorOp>();
+      if (place && place.getTile() == start.product.getTile())
+        start.behind = mma;
+    }
+  }
+}
+
+/// True if `op` reads or writes `tile`, or what takes its place.
+static bool touches(Operation *op, Value tile) {
+  auto isPlace = [&](Value place) {
+    auto narrow = place.getDefiningOp<NarrowTensorOp>();
+    return place == tile || (narrow && narrow.getTile() == tile);
+  };
+  return op
+      ->walk([&](Operation *inner) {
+        bool isTouched =
+            llvm::TypeSwitch<Operation *, bool>(inner)
+                .Case<LoadTensorOp, StoreTensorOp, ScaleTensorOp>(
+                    [&](auto access) { return isPlace(access.getTile()); })
+                .Default([](Operation *) { return false; });
+        return isTouched ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Behind that product nothing reads or writes the place, and the warps have
+/// met since they did.
+bool StepLoop::isFree(const Start &start) const {
+  MmaTensorOp behind = start.behind;
   bool haveMet = true;
   for (Operation &op : *scf::ForOp(loop).getBody()) {
-    if (llvm::is_contained(starts, &op))
-      continue;
-    if (auto mma = dyn_cast<MmaTensorOp>(op); mma && mma.getMeet())
+    auto mma = dyn_cast<MmaTensorOp>(op);
+    if (mma && mma.getMeet())
       haveMet = true;
-    WalkResult touches = op.walk([&](Operation *inner) {
-      auto load = dyn_cast<LoadTensorOp>(inner);
-      return load && startsInto(load.getTile()) ? WalkResult::interrupt()
-                                                : WalkResult::advance();
-    });
-    if (touches.wasInterrupted()) {
-      if (!op.isBeforeInBlock(last))
+    bool isLate = behind->isBeforeInBlock(&op);
+    if (touches(&op, MmaTensorOp(start.product).getTile())) {
+      if (isLate)
         return false;
       haveMet = false;
     }
-    bool isLate = last->isBeforeInBlock(&op);
-    if (isLate &&
-        !isa<MbarrierWaitOp, MbarrierArriveOp, SyncWarpOp, LoadTensorOp,
-             scf::YieldOp>(op) &&
-        !isMemoryEffectFree(&op))
+    if (&op == behind && !haveMet)
       return false;
   }
-  return haveMet;
+  return true;
 }
 
 std::optional<StepLoop> StepLoop::match(scf::ForOp loop) {
@@ -122,11 +147,16 @@ std::optional<StepLoop> StepLoop::match(scf::ForOp loop) {
     return std::nullopt;
   of.counter = *counter;
   of.findStarts();
-  for (auto mma : loop.getOps<MmaTensorOp>())
-    of.last = mma;
+  of.findPlaces();
   // A step of nothing but such products would start in itself.
-  if (of.starts.empty() || llvm::is_contained(of.starts, of.last) ||
-      !of.startsAreFree())
+  auto isStart = [&](MmaTensorOp mma) {
+    return llvm::any_of(
+        of.starts, [&](const Start &start) { return start.product == mma; });
+  };
+  bool canStart = llvm::all_of(of.starts, [&](const Start &start) {
+    return !isStart(start.behind) && of.isFree(start);
+  });
+  if (of.starts.empty() || !canStart)
     return std::nullopt;
   return of;
 }
@@ -143,7 +173,8 @@ public:
 private:
   bool haveSameStarts() const;
   Value countSteps(scf::ForOp loop);
-  void startStep(const StepLoop &from, Value step);
+  void startStep(const StepLoop &from, Value step, MmaTensorOp behind);
+  void startNext(const StepLoop &of);
 
   SmallVector<StepLoop> loops;
   OpBuilder builder;
@@ -153,19 +184,16 @@ private:
 
 /// True if all loops write what they start to the same tiles.
 bool Starter::haveSameStarts() const {
-  ArrayRef<Operation *> first = loops.front().starts;
-  auto isSame = [](Operation *a, Operation *b) {
-    if (a->getName() != b->getName())
-      return false;
-    auto one = dyn_cast<MmaTensorOp>(a), other = dyn_cast<MmaTensorOp>(b);
-    return !one || (one.getTile() == other.getTile() &&
-                    one.getBarrier() == other.getBarrier());
+  auto isSame = [](auto pair) {
+    MmaTensorOp one = std::get<0>(pair).product,
+                other = std::get<1>(pair).product;
+    return one.getTile() == other.getTile() &&
+           one.getBarrier() == other.getBarrier();
   };
+  ArrayRef<Start> first = loops.front().starts;
   return llvm::all_of(loops, [&](const StepLoop &loop) {
     return loop.starts.size() == first.size() &&
-           llvm::all_of(llvm::zip(loop.starts, first), [&](auto pair) {
-             return isSame(std::get<0>(pair), std::get<1>(pair));
-           });
+           llvm::all_of(llvm::zip(loop.starts, first), isSame);
   });
 }
 
@@ -179,8 +207,8 @@ Value Starter::countSteps(scf::ForOp loop) {
 }
 
 /// Starts the products of `step`, as those of the step of `from` are, if there
-/// is such a step.
-void Starter::startStep(const StepLoop &from, Value step) {
+/// is such a step: of all, or of those that are started behind `behind`.
+void Starter::startStep(const StepLoop &from, Value step, MmaTensorOp behind) {
   scf::ForOp loop = from.loop;
   Location loc = loop.getLoc();
   Value exists =
@@ -194,13 +222,36 @@ void Starter::startStep(const StepLoop &from, Value step) {
   options.filter = [&](Operation *op) {
     return op->getBlock() == loop.getBody();
   };
-  for (Operation *op : from.starts)
-    (void)getBackwardSlice(op, &slice, options);
+  for (const Start &start : from.starts) {
+    if (behind && start.behind != behind)
+      continue;
+    for (MbarrierWaitOp wait : start.waits)
+      (void)getBackwardSlice(wait, &slice, options);
+    (void)getBackwardSlice(start.product, &slice, options);
+  }
   IRMapping mapping;
   mapping.map(from.getCounter(), step);
   for (Operation &op : *loop.getBody())
     if (slice.contains(&op))
       builder.clone(op, mapping);
+}
+
+void Starter::startNext(const StepLoop &of) {
+  llvm::SmallSetVector<Operation *, 2> places;
+  for (const Start &start : of.starts)
+    places.insert(start.behind);
+  for (Operation *place : places) {
+    builder.setInsertionPointAfter(place);
+    Value one = arith::ConstantIndexOp::create(builder, place->getLoc(), 1);
+    Value next =
+        arith::AddIOp::create(builder, place->getLoc(), of.getCounter(), one);
+    startStep(of, next, cast<MmaTensorOp>(place));
+  }
+  for (const Start &start : of.starts) {
+    for (MbarrierWaitOp wait : start.waits)
+      wait->erase();
+    MmaTensorOp(start.product)->erase();
+  }
 }
 
 bool Starter::run() {
@@ -222,14 +273,9 @@ bool Starter::run() {
   end = begin;
   for (const StepLoop &of : loops)
     end = builder.createOrFold<arith::AddIOp>(loc, end, countSteps(of.loop));
-  startStep(loops.front(), begin);
-  for (const StepLoop &of : loops) {
-    builder.setInsertionPointAfter(of.last);
-    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-    startStep(of, arith::AddIOp::create(builder, loc, of.getCounter(), one));
-    for (Operation *op : of.starts)
-      op->erase();
-  }
+  startStep(loops.front(), begin, /*behind=*/{});
+  for (const StepLoop &of : loops)
+    startNext(of);
   return true;
 }
 

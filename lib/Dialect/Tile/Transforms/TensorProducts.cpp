@@ -8,6 +8,7 @@
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace attn::tile;
@@ -282,6 +283,45 @@ MbarrierWaitOp TensorProducts::convert(OpBuilder &builder, MmaOp op,
   return wait;
 }
 
+/// True for what a product may be started before: what computes, or waits for
+/// other products and reads them.
+static bool canFollow(Operation *op) {
+  auto wait = dyn_cast<MbarrierWaitOp>(op);
+  bool isForProduct = wait && llvm::any_of(wait.getBarrier().getUsers(),
+                                           llvm::IsaPred<MmaTensorOp>);
+  return isForProduct || isMemoryEffectFree(op) ||
+         isa<LoadTensorOp, LoadColumnOp>(op);
+}
+
+/// Moves the store of an operand, and its product, to right behind what the
+/// operand is computed of: the tensor cores have that product while the step
+/// computes the next one's operand.
+static void startBehindOperand(MmaTensorOp product, StoreTensorOp store) {
+  auto operand = store.getSource().getDefiningOp<ToOperandOp>();
+  Operation *source = operand ? operand.getSource().getDefiningOp() : nullptr;
+  if (!source || source->getBlock() != product->getBlock())
+    return;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) {
+    return op->getBlock() == source->getBlock() && source->isBeforeInBlock(op);
+  };
+  SetVector<Operation *> moved;
+  if (failed(getBackwardSlice(store.getOperation(), &moved, options)) ||
+      failed(getBackwardSlice(product.getOperation(), &moved, options)))
+    return;
+  for (Operation *op = source->getNextNode(); op != product;
+       op = op->getNextNode())
+    if (moved.contains(op) ? op != store && !isMemoryEffectFree(op)
+                           : !canFollow(op))
+      return;
+  Operation *last = source;
+  for (Operation *op : moved) {
+    op->moveAfter(last);
+    last = op;
+  }
+}
+
 void TensorProducts::convert(OpBuilder &builder, scf::ForOp loop,
                              Value warpgroup, Value parity) {
   SmallVector<MmaOp> ops = getProducts(loop);
@@ -302,6 +342,9 @@ void TensorProducts::convert(OpBuilder &builder, scf::ForOp loop,
   for (auto [op, product] : llvm::zip_equal(ops, products))
     wait = convert(builder, op, product, warpgroup, parity,
                    product.meets ? MbarrierWaitOp() : wait);
+  for (auto store : llvm::make_early_inc_range(loop.getOps<StoreTensorOp>()))
+    if (auto product = dyn_cast<MmaTensorOp>(store->getNextNode()))
+      startBehindOperand(product, store);
   last = loop;
 }
 

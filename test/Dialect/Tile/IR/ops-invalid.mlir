@@ -424,8 +424,8 @@ attn_tile.kernel @scale_other_rows(%q: !attn_tile.global<?x64xf16>) warps(4) {
 // -----
 
 attn_tile.kernel @column(%d: !attn_tile.global<?xf32>, %t: !attn_tile.shared<1x64xf32, swizzle = 128>) warps(4) {
-  // expected-error @below {{expected columns to be 64, got 32}}
-  %a = attn_tile.load_column %t : !attn_tile.shared<1x64xf32, swizzle = 128> -> !attn_tile.fragment<32xf32, column>
+  // expected-error @below {{expected at most 64 columns, got 32 from 48}}
+  %a = attn_tile.load_column %t {column = 48 : i64} : !attn_tile.shared<1x64xf32, swizzle = 128> -> !attn_tile.fragment<32xf32, column>
   attn_tile.return
 }
 
@@ -629,5 +629,21 @@ attn_tile.kernel @elements(%g: !attn_tile.global<?xi64>) warps(1) {
   %c0 = arith.constant 0 : i64
   // expected-error @+1 {{expected the number of indices to be 1, got 0}}
   attn_tile.atomic_add %c0, %g[] : !attn_tile.global<?xi64>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @columns_of_operand(%f: !attn_tile.fragment<16x64xf16, operand_a>) warps(1) {
+  // expected-error @below {{expected accumulators of one element type and as many rows, got '!attn_tile.fragment<16x64xf16, operand_a>' and '!attn_tile.fragment<16x32xf16, operand_a>'}}
+  %part = attn_tile.fragment_columns %f : !attn_tile.fragment<16x64xf16, operand_a> -> !attn_tile.fragment<16x32xf16, operand_a>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @columns_beyond(%f: !attn_tile.fragment<16x64xf32, accumulator>) warps(1) {
+  // expected-error @below {{expected columns from a multiple of 16 on, of 64, got 32 from 48}}
+  %part = attn_tile.fragment_columns %f {column = 48 : i64} : !attn_tile.fragment<16x64xf32, accumulator> -> !attn_tile.fragment<16x32xf32, accumulator>
   attn_tile.return
 }

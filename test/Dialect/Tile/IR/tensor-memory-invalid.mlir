@@ -59,10 +59,10 @@ attn_tile.kernel @store_f32(%f: !attn_tile.fragment<128x64xf32, operand_a>, %g: 
 
 // -----
 
-attn_tile.kernel @store_other(%f: !attn_tile.fragment<128x32xf16, operand_a>, %g: index) warps(4) {
+attn_tile.kernel @store_other(%f: !attn_tile.fragment<128x64xbf16, operand_a>, %g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf16>
-  // expected-error @below {{expected the source to be '!attn_tile.fragment<128x64xf16, operand_a>', got '!attn_tile.fragment<128x32xf16, operand_a>'}}
-  attn_tile.store_tensor %f to %t[%g] : !attn_tile.fragment<128x32xf16, operand_a> to !attn_tile.tensor<128x64xf16>
+  // expected-error @below {{expected the source to be '!attn_tile.fragment<128x64xf16, operand_a>', got '!attn_tile.fragment<128x64xbf16, operand_a>'}}
+  attn_tile.store_tensor %f to %t[%g] : !attn_tile.fragment<128x64xbf16, operand_a> to !attn_tile.tensor<128x64xf16>
   attn_tile.return
 }
 
@@ -106,7 +106,7 @@ attn_tile.kernel @load_columns(%g: index) warps(4) {
 
 attn_tile.kernel @load_row(%g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
-  // expected-error @below {{expected an accumulator, got '!attn_tile.fragment<128xf32, row>'}}
+  // expected-error @below {{expected an accumulator or an operand, got '!attn_tile.fragment<128xf32, row>'}}
   %f = attn_tile.load_tensor %t[%g] : !attn_tile.tensor<128x64xf32> -> !attn_tile.fragment<128xf32, row>
   attn_tile.return
 }
@@ -199,5 +199,33 @@ attn_tile.kernel @scale_rows(%f: !attn_tile.fragment<64xf32, row>, %g: index) wa
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
   // expected-error @below {{expected an f32 for each of the 128 rows, got '!attn_tile.fragment<64xf32, row>'}}
   attn_tile.scale_tensor %t[%g] by %f : !attn_tile.tensor<128x64xf32>, !attn_tile.fragment<64xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @store_beyond(%f: !attn_tile.fragment<128x32xf16, operand_a>, %g: index) warps(4) {
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf16>
+  // expected-error @below {{expected at most 64 columns, got 32 from 64}}
+  attn_tile.store_tensor %f to %t[%g] {column = 64 : i64} : !attn_tile.fragment<128x32xf16, operand_a> to !attn_tile.tensor<128x64xf16>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @store_between(%f: !attn_tile.fragment<128x32xf16, operand_a>, %g: index) warps(4) {
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf16>
+  // expected-error @below {{expected columns from a multiple of 32 on, got 16}}
+  attn_tile.store_tensor %f to %t[%g] {column = 16 : i64} : !attn_tile.fragment<128x32xf16, operand_a> to !attn_tile.tensor<128x64xf16>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @part_of_product(%a: !attn_tile.shared<128x64xf16, swizzle = 128>, %b: !attn_tile.shared<64x64xf16, swizzle = 128>, %g: index) warps(4) {
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+  // expected-error @below {{expected depth [from, to] in multiples of 16 up to 64, got [48, 80]}}
+  attn_tile.mma_tensor %a, %b transpose_b into %t[%g] depth = [48, 80]
+      : !attn_tile.shared<128x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128> into !attn_tile.tensor<128x64xf32>
   attn_tile.return
 }

@@ -7,7 +7,8 @@
 !weights = !attn_tile.fragment<256x64xf16, operand_a>
 
 // Of each product a tile in tensor memory and a barrier for each warpgroup; the weights take the place of the scores that they
-// are made of. The warps meet before the product that reads what they have stored. A sum that is rescaled is in registers.
+// are made of. The warps meet before the product that reads what they have stored, and that starts as soon as it is there. A sum that is
+// rescaled is in registers.
 // CHECK-LABEL: attn_tile.kernel @forward
 attn_tile.kernel @forward(%q: !global, %k: !global) warps(8) attributes {schedule = #attn.schedule<mma = "tcgen05">} {
   // CHECK: %[[T:.*]]:2 = attn_tile.alloc_tensors : !attn_tile.tensor<256x64xf32>, !attn_tile.tensor<256x64xf32>
@@ -29,11 +30,11 @@ attn_tile.kernel @forward(%q: !global, %k: !global) warps(8) attributes {schedul
   // CHECK-NEXT: attn_tile.mbarrier_wait %[[S_DONE]][%[[G]]], %[[P:.*]] :
   // CHECK-NEXT: %[[S:.*]] = attn_tile.load_tensor %[[T]]#0[%[[G]]] : <
   // CHECK-NEXT: %[[W:.*]] = attn_tile.to_operand %[[S]]
-  // CHECK: %[[SCALED:.*]] = attn_tile.map %[[ACC]]
-  // CHECK: %[[PLACE:.*]] = attn_tile.narrow_tensor %[[T]]#0[%[[G]]]
+  // CHECK-NEXT: %[[PLACE:.*]] = attn_tile.narrow_tensor %[[T]]#0[%[[G]]]
   // CHECK-NEXT: attn_tile.store_tensor %[[W]] to %[[PLACE]][%[[G]]]
-  // CHECK-NEXT: attn_tile.mma_tensor %[[PLACE]], %{{.*}} into %[[T]]#1[%[[G]]], %[[O_DONE]] meet
-  // CHECK-NEXT: attn_tile.mbarrier_wait %[[O_DONE]][%[[G]]], %[[P]] :
+  // CHECK: attn_tile.mma_tensor %[[PLACE]], %{{.*}} into %[[T]]#1[%[[G]]], %[[O_DONE]] meet
+  // CHECK-NEXT: %[[SCALED:.*]] = attn_tile.map %[[ACC]]
+  // CHECK: attn_tile.mbarrier_wait %[[O_DONE]][%[[G]]], %[[P]] :
   // CHECK-NEXT: attn_tile.load_tensor %[[T]]#1[%[[G]]] acc(%[[SCALED]]
   // CHECK-NEXT: attn_tile.mbarrier_arrive
   // CHECK: }
@@ -63,7 +64,8 @@ attn_tile.kernel @forward(%q: !global, %k: !global) warps(8) attributes {schedul
 !weights = !attn_tile.fragment<128x64xf16, operand_a>
 
 // S and dP start together, each operand takes the place of its scores, and the sums stay in tensor memory over both loops: zeros
-// are stored before, and they are read behind, each where it is wanted. One barrier says that both are complete.
+// are stored before, and they are read behind, each where it is wanted. One barrier says that both are complete. The first sum's
+// product starts as soon as its operand is there.
 // CHECK-LABEL: attn_tile.kernel @sums
 attn_tile.kernel @sums(%k: !global, %q: !global) warps(4) attributes {schedule = #attn.schedule<mma = "tcgen05">} {
   // CHECK: %[[T:.*]]:4 = attn_tile.alloc_tensors
@@ -75,10 +77,10 @@ attn_tile.kernel @sums(%k: !global, %q: !global) warps(4) attributes {schedule =
   // CHECK: attn_tile.mma_tensor {{.*}} into %[[T]]#1[%{{.*}}], %[[DP_DONE:.*]] :
   // CHECK-NEXT: attn_tile.mbarrier_wait %[[S_DONE]]
   // CHECK-NEXT: attn_tile.load_tensor %[[T]]#0
-  // CHECK-NEXT: attn_tile.mbarrier_wait %[[DP_DONE]]
-  // CHECK-NEXT: attn_tile.load_tensor %[[T]]#1
   // CHECK: attn_tile.narrow_tensor %[[T]]#0
   // CHECK: attn_tile.mma_tensor {{.*}} into %[[T]]#2[%{{.*}}] accumulate meet
+  // CHECK-NEXT: attn_tile.mbarrier_wait %[[DP_DONE]]
+  // CHECK-NEXT: attn_tile.load_tensor %[[T]]#1
   // CHECK: attn_tile.narrow_tensor %[[T]]#1
   // CHECK: attn_tile.mma_tensor {{.*}} into %[[T]]#3[%{{.*}}], %[[DONE:.*]] accumulate meet
   // CHECK: attn_tile.mbarrier_wait %[[DONE]]

@@ -584,6 +584,26 @@ def ToOperandOp : AttnTile_Op<"to_operand", [Pure]> {
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($operand)";
 }
 
+def FragmentColumnsOp : AttnTile_Op<"fragment_columns", [Pure]> {
+  let summary = "some columns of an accumulator";
+  let description = [{
+    Those of `source` from `column` on, a multiple of 16. No data moves: they are
+    some of each thread's registers.
+
+    Example:
+    ```mlir
+    %late = attn_tile.fragment_columns %s {column = 96 : i64}
+        : !attn_tile.fragment<256x128xf32, accumulator>
+        -> !attn_tile.fragment<256x32xf32, accumulator>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source,
+                       DefaultValuedAttr<I64Attr, "0">:$column);
+  let results = (outs AttnTile_Fragment:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Global memory
 //===----------------------------------------------------------------------===//
@@ -677,7 +697,8 @@ def LoadColumnOp : AttnTile_Op<"load_column", [MemoryEffects<[MemRead]>]> {
     Element c of `source` for column c: of a tile of one row in shared memory, or
     from the last of `indices` on of the vector in global memory at the others.
     All of them exist. An accumulator has the vector in each row, in registers of
-    its own: what a product sums up from.
+    its own: what a product sums up from. A result of fewer columns has those from
+    `column` on.
 
     Example:
     ```mlir
@@ -688,8 +709,13 @@ def LoadColumnOp : AttnTile_Op<"load_column", [MemoryEffects<[MemRead]>]> {
     ```
   }];
   let arguments = (ins AnyTypeOf<[AttnTile_Global, AttnTile_Shared]>:$source,
-                       Variadic<Index>:$indices);
+                       Variadic<Index>:$indices,
+                       DefaultValuedAttr<I64Attr, "0">:$column);
   let results = (outs AttnTile_Fragment:$result);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source,
+                                 "::mlir::ValueRange":$indices), [{
+    build($_builder, $_state, result, source, indices, /*column=*/0);
+  }]>];
   let assemblyFormat = [{
     $source (`[` $indices^ `]`)? attr-dict `:` type($source) `->` type($result)
   }];

@@ -47,7 +47,8 @@ class AttnTile_TensorOp<string mnemonic, list<Trait> traits = []> :
 def AllocTensorsOp : AttnTile_TensorOp<"alloc_tensors"> {
   let summary = "room for tiles in tensor memory";
   let description = [{
-    All threads of the CTA meet. The tiles lie one after the other. Another CTA of
+    All threads of the CTA meet, at `init_mbarriers` behind the op if the tiles take
+    all columns. The tiles lie one after the other. Another CTA of
     the SM that wants more than there is waits until this one has freed them.
     `offset` is the place in shared memory where the address is handed over, as in
     `attn_tile.alloc`.
@@ -112,7 +113,9 @@ def StoreTensorOp : AttnTile_TensorOp<"store_tensor"> {
   let description = [{
     Each warp writes its rows; they are there when the op is done. A product of the
     warpgroup may read an operand there, or add to an accumulator. An operand of 8
-    bits is what `to_operand` gives, and is stored by columns.
+    bits is what `to_operand` gives, and is stored by columns. A source of fewer
+    columns takes the place of those of the tile from `column` on. With `pending` they
+    are there when a later `store_tensor` of the warp is done.
 
     Example:
     ```mlir
@@ -121,7 +124,9 @@ def StoreTensorOp : AttnTile_TensorOp<"store_tensor"> {
     ```
   }];
   let arguments = (ins AttnTile_Fragment:$source, AttnTile_Tensor:$tile,
-                       Index:$warpgroup);
+                       Index:$warpgroup,
+                       DefaultValuedAttr<I64Attr, "0">:$column,
+                       UnitAttr:$pending);
   let assemblyFormat = [{
     $source `to` $tile `[` $warpgroup `]` attr-dict
     `:` type($source) `to` type($tile)
@@ -141,6 +146,8 @@ def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
     warpgroup meet before, so that what they have read and written in tensor
     memory comes first: without, they have met since. With `one_thread` a role of
     one thread runs the op, which the warps have told what is there (`fence_tensors`).
+    With `depth` = [from, to] it is the part of the product that columns [from, to) of
+    `a` and the rows of `b` with these numbers have.
 
     Example:
     ```mlir
@@ -154,16 +161,26 @@ def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
                        AttnTile_Shared:$b, UnitAttr:$transpose_b,
                        AttnTile_Tensor:$tile, Index:$warpgroup,
                        Optional<AttnTile_Mbarrier>:$barrier, UnitAttr:$accumulate,
-                       UnitAttr:$meet, UnitAttr:$one_thread);
+                       UnitAttr:$meet, UnitAttr:$one_thread,
+                       OptionalAttr<DenseI64ArrayAttr>:$depth);
+  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$b,
+                                 "bool":$transposeB, "::mlir::Value":$tile,
+                                 "::mlir::Value":$warpgroup, "::mlir::Value":$barrier,
+                                 "bool":$accumulate, "bool":$meet), [{
+    build($_builder, $_state, a, b, transposeB, tile, warpgroup, barrier,
+          accumulate, meet, /*one_thread=*/false, /*depth=*/nullptr);
+  }]>];
   let assemblyFormat = [{
     $a `,` $b (`transpose_b` $transpose_b^)? `into` $tile `[` $warpgroup `]`
     (`,` $barrier^)? (`accumulate` $accumulate^)? (`meet` $meet^)?
-    (`one_thread` $one_thread^)? attr-dict
+    (`one_thread` $one_thread^)? (`depth` `=` $depth^)? attr-dict
     `:` type($a) `,` type($b) `into` type($tile) (`,` type($barrier)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Type getElementOfA();
+    /// Columns of `a` and rows of `b` that all of the product has.
+    int64_t getWholeDepth();
   }];
 }
 
@@ -189,7 +206,8 @@ def LoadTensorOp : AttnTile_TensorOp<"load_tensor"> {
   let description = [{
     `result` is the tile, or `acc` plus the tile: each warp reads its rows. The
     barrier of the product has been waited for. A `result` of fewer columns has
-    those of the tile from `column` on.
+    those of the tile from `column` on. With `fenced` the op is behind another that
+    reads the product, and that has fenced it.
 
     Example:
     ```mlir
@@ -199,7 +217,8 @@ def LoadTensorOp : AttnTile_TensorOp<"load_tensor"> {
   }];
   let arguments = (ins AttnTile_Tensor:$tile, Index:$warpgroup,
                        Optional<AttnTile_Fragment>:$acc,
-                       DefaultValuedAttr<I64Attr, "0">:$column);
+                       DefaultValuedAttr<I64Attr, "0">:$column,
+                       UnitAttr:$fenced);
   let results = (outs AttnTile_Fragment:$result);
   let assemblyFormat = [{
     $tile `[` $warpgroup `]` (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict

@@ -442,6 +442,112 @@ def SpecializeProductsPass : Pass<"attn-tile-specialize-products", "::attn::tile
   ];
 }
 
+def HandOverEarlyPass : Pass<"attn-tile-hand-over-early", "::attn::tile::KernelOp"> {
+  let summary = "Tell of a product's first weights before the others are computed";
+  let description = [{
+    Where a role of its own starts products, the first columns of a step's weights are
+    stored, and told of at an mbarrier of their own, before the consumers compute
+    the others: their part of P V begins beside the last exponentials. As many of a tile's
+    keys as the schedule's `early_keys`, as FlashAttention-4 hands P over after three quarters of its
+    columns. Weights that are not computed column by column (dropout) stay
+    whole, and a remark says so.
+
+    Requires: roles, as `--attn-tile-specialize-products` makes them. Ensures: nothing.
+
+    Example: half of P V starts before the other half of the weights is computed.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-products,attn-tile-hand-over-early{columns=32}))'
+    attn_tile.kernel @steps(%n: index, %o: !attn_tile.global<2x8x?x64xf32>) warps(4)
+        attributes {producer_warps = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %q = attn_tile.alloc : <128x64xf16, swizzle = 128>
+      %k = attn_tile.alloc : <64x64xf16, swizzle = 128>
+      %s, %acc = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>
+      %done = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %added = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      attn_tile.init_mbarriers %done, %added : !attn_tile.mbarrier<1, arrivals = 1>, !attn_tile.mbarrier<1, arrivals = 1>
+      attn_tile.roles producer(56) {
+        %c = arith.constant 0 : index
+      } consumer(256) {
+      ^bb0(%warpgroup: index):
+        %steps = scf.for %j = %c0 to %n step %c1 iter_args(%step = %c0) -> (index) {
+          %parity = arith.andi %step, %c1 : index
+          attn_tile.mma_tensor %q, %k transpose_b into %s[%warpgroup], %done
+              : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+          attn_tile.mbarrier_wait %done[%warpgroup], %parity : <1, arrivals = 1>
+          %scores = attn_tile.load_tensor %s[%warpgroup] : <128x64xf32> -> <128x64xf32, accumulator>
+          %weights = attn_tile.map %scores : (!attn_tile.fragment<128x64xf32, accumulator>) -> !attn_tile.fragment<128x64xf32, accumulator> {
+          ^bb0(%score: f32, %row: i32, %column: i32):
+            %weight = math.exp2 %score : f32
+            attn_tile.yield %weight : f32
+          }
+          %p = attn_tile.to_operand %weights : <128x64xf32, accumulator> -> <128x64xf16, operand_a>
+          %place = attn_tile.narrow_tensor %s[%warpgroup] : <128x64xf32> -> <128x64xf16>
+          attn_tile.store_tensor %p to %place[%warpgroup] : <128x64xf16, operand_a> to <128x64xf16>
+          attn_tile.mma_tensor %place, %k into %acc[%warpgroup], %added accumulate meet
+              : !attn_tile.tensor<128x64xf16>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+          attn_tile.mbarrier_wait %added[%warpgroup], %parity : <1, arrivals = 1>
+          %next = arith.addi %step, %c1 : index
+          scf.yield %next : index
+        }
+        attn_tile.free_tensors %s, %acc : !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>
+      }
+      attn_tile.return
+    }
+    ```
+  }];
+  let options = [
+    Option<"columns", "columns", "int64_t", "0",
+           "Columns of the weights that are told of before the others, a multiple of 32; "
+           "0: the schedule's">
+  ];
+  let statistics = [
+    Statistic<"numKernels", "kernels-with-early-weights", "Number of kernels that hand weights over early">
+  ];
+}
+
+def SliceStepsPass : Pass<"attn-tile-slice-steps", "::attn::tile::KernelOp"> {
+  let summary = "Compute wide steps of a backward some columns at a time";
+  let description = [{
+    Of products in tensor memory with more than 64 columns a step of the key loops
+    loads, changes and stores 32 at a time, with what belongs to these columns: a
+    thread then has the weights of a row, and a slice of dP. So tiles of 128 rows and
+    128 keys have registers enough, which read shared memory for the other operand
+    half as often as tiles of 64. Places that the step has read are given back
+    behind its slices. Steps that need a row whole, such as those of a softmax, stay as they are.
+
+    Requires: roles, as `--attn-tile-specialize-warps` makes them. Ensures: nothing.
+
+    Example: four slices of S become exponentials.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-slice-steps))'
+    attn_tile.kernel @steps(%n: index, %o: !attn_tile.global<2x8x?x64xf32>) warps(4) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %s = attn_tile.alloc_tensors : !attn_tile.tensor<128x128xf32>
+      scf.for %j = %c0 to %n step %c1 {
+        %scores = attn_tile.load_tensor %s[%c0] : <128x128xf32> -> <128x128xf32, accumulator>
+        %weights = attn_tile.map %scores : (!attn_tile.fragment<128x128xf32, accumulator>) -> !attn_tile.fragment<128x128xf32, accumulator> {
+        ^bb0(%score: f32, %row: i32, %column: i32):
+          %weight = math.exp2 %score : f32
+          attn_tile.yield %weight : f32
+        }
+        %p = attn_tile.to_operand %weights : <128x128xf32, accumulator> -> <128x128xf16, operand_a>
+        %place = attn_tile.narrow_tensor %s[%c0] : <128x128xf32> -> <128x128xf16>
+        attn_tile.store_tensor %p to %place[%c0] : <128x128xf16, operand_a> to <128x128xf16>
+        attn_tile.fence_tensors
+      }
+      attn_tile.free_tensors %s : !attn_tile.tensor<128x128xf32>
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numSliced", "sliced-steps", "Number of key loops whose steps are sliced">
+  ];
+}
+
 def SinkScalarsPass : Pass<"attn-tile-sink-scalars", "::attn::tile::KernelOp"> {
   let summary = "Compute scalars in each role that reads them";
   let description = [{
