@@ -217,8 +217,6 @@ Status AttentionProblem::verify() const {
     return Error{
         "expected out of 16 bits or more with pass=backward, got out=" +
         std::string(getName(outputType))};
-  if (hasAmax && pass == AttentionPass::Backward)
-    return Error{"expected amax=0 with pass=backward, got amax=1"};
   if (!hasSoftmax() && hasLse)
     return Error{"expected lse=0 without softmax, got lse=1"};
   if (allowTf32 && elementType != ElementType::F32)

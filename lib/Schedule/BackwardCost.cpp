@@ -204,6 +204,8 @@ bool KernelModel::maySpill() const { return getRegisters() > getLimit(); }
 std::string KernelModel::findFusedObstacle() const {
   if (!isFused())
     return "";
+  if (problem.hasAmax)
+    return "a fused kernel gives no largest magnitudes of gradients";
   if (!hasRoles() || hasTensorMemory())
     return "expected mma = \"wgmma\" with fused, got \"" +
            std::string(getName(schedule.mma)) + "\"";
@@ -286,6 +288,10 @@ std::string KernelModel::findObstacle() const {
              number(size);
   if (std::string obstacle = findFusedObstacle(); !obstacle.empty())
     return obstacle;
+  if (problem.hasAmax && getSlices() > 1)
+    return "the largest magnitudes of a gradient's rows take all of its "
+           "columns, got " +
+           number(getSlices()) + " slices";
   if (std::string obstacle = findMappingObstacle(); !obstacle.empty())
     return obstacle;
   if (std::string obstacle = findFloat8Obstacle(); !obstacle.empty())

@@ -37,12 +37,28 @@ void ShapeResolver::tie(Value operand, unsigned dim, const std::string &name) {
       target = to;
 }
 
+/// The names of the batches, heads and rows of what `mod` changes: of a
+/// gradient of keys and values those of these.
+static ArrayRef<const char *> getNames(OutputModOp mod) {
+  static const char *const kQuery[] = {"B", "Hq", "M", "N"}, *const kKeys[] = {
+                                                                 "B", "Hkv",
+                                                                 "N"};
+  Value source;
+  for (OutputModOp op = mod; op; op = source.getDefiningOp<OutputModOp>())
+    source = op.getSource();
+  auto backward = source ? source.getDefiningOp<AttentionBackwardOp>()
+                         : AttentionBackwardOp();
+  bool isOfKeys = backward && source != backward.getDQuery();
+  return isOfKeys ? ArrayRef(kKeys) : ArrayRef(kQuery);
+}
+
 /// Looks for reads of arguments at coordinates of the attention, such as
 /// tensor.extract %documents[%b, %j].
 void ShapeResolver::suggestByReads(Region &mod, const std::string &suffix) {
   if (mod.empty())
     return;
-  const char *names[] = {"B", "Hq", "M", "N"};
+  ArrayRef<const char *> names =
+      getNames(dyn_cast<OutputModOp>(mod.getParentOp()));
   bool hasColumn = isa<OutputModOp>(mod.getParentOp());
   unsigned firstCoordinate = mod.getNumArguments() - 4;
   for (auto extract : mod.getOps<tensor::ExtractOp>()) {
@@ -135,10 +151,11 @@ void ShapeResolver::nameByAttention(OpTy attention, const std::string &suffix) {
   suggestByReads(attention.getMaskMod(), suffix);
 }
 
-/// What follows an attention, or stands alone, has its query's rows.
+/// What follows an attention, or stands alone, has its query's rows; behind a
+/// gradient it has those of that.
 void ShapeResolver::nameByOutputMod(OutputModOp mod,
                                     const std::string &suffix) {
-  const char *rows[] = {"B", "Hq", "M"};
+  ArrayRef<const char *> rows = getNames(mod);
   for (unsigned dim = 0; dim < 3; ++dim)
     tie(mod.getSource(), dim, rows[dim] + suffix);
   suggestByReads(mod.getMod(), suffix);

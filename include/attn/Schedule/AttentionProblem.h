@@ -87,7 +87,7 @@ struct AttentionProblem {
   /// together.
   int64_t captureBytes = 0;
   bool hasLse = false;      ///< the forward pass writes its LSE
-  bool hasAmax = false;     ///< and the largest magnitude of each output row
+  bool hasAmax = false;     ///< the largest magnitude of each row, too
   bool hasBias = false;     ///< a bias of the size of the scores is read
   bool isRowBias = false;   ///< and is the same for all query rows
   bool hasScoreMod = false; ///< backward: its derivative takes the scores

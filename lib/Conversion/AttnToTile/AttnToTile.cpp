@@ -216,12 +216,14 @@ private:
   /// Those that --attn-fuse-outputs leaves would be lost silently.
   LogicalResult rejectOutputMods(FunctionOpInterface function) {
     WalkResult result = function->walk([](OutputModOp op) {
+      auto nest = op->getParentOfType<scf::ForallOp>();
       if (op.getSource().getDefiningOp<NormalizeOp>() ||
-          op.getSource().getDefiningOp<OutputModOp>())
+          op.getSource().getDefiningOp<OutputModOp>() ||
+          (nest && holds<BackwardStepOp>(nest)))
         return WalkResult::advance();
-      op.emitOpError() << "expected the output of an attention that nothing "
-                          "else reads on a GPU, whose kernels store it: "
-                          "--attn-outline leaves others to the host";
+      op.emitOpError() << "expected the output of an attention, or a gradient, "
+                          "that nothing else reads on a GPU, whose kernels "
+                          "store it: --attn-outline leaves others to the host";
       return WalkResult::interrupt();
     });
     return failure(result.wasInterrupted());

@@ -1,6 +1,6 @@
 // The output is read twice: no kernel of the attention stores what follows it.
 // RUN: not attn-opt %s --target=sm_80 -o /dev/null 2>&1 | FileCheck %s
-// CHECK: output-mod-invalid.mlir:[[# @LINE + 5]]:8: error: 'attn.output_mod' op expected the output of an attention that nothing else reads on a GPU, whose kernels store it: --attn-outline leaves others to the host
+// CHECK: output-mod-invalid.mlir:[[# @LINE + 5]]:8: error: 'attn.output_mod' op expected the output of an attention, or a gradient, that nothing else reads on a GPU, whose kernels store it: --attn-outline leaves others to the host
 !q = tensor<1x2x64x64xf16>
 
 func.func @saved(%q: !q, %k: !q, %v: !q) -> (!q, !q) {

@@ -71,8 +71,6 @@ TEST(AttentionProblem, reportsBadText) {
   EXPECT_EQ(getError("M=1 N=1"),
             "expected problem field D (M, N and D have no default)");
   EXPECT_EQ(getError("M=x N=1 D=1"), "expected an integer for M, got 'x'");
-  EXPECT_EQ(getError("M=1 N=1 D=1 pass=backward amax=1"),
-            "expected amax=0 with pass=backward, got amax=1");
   EXPECT_EQ(getError("M=1 N=1 D=1 lse=yes"),
             "expected 0 or 1 for lse, got 'yes'");
   EXPECT_EQ(getError("M=1 N=1 D=1 pass=both"),

@@ -247,10 +247,7 @@ LogicalResult BackwardKernelBuilder::convertOp(Operation *op) {
         convertFill(fill);
         return success();
       })
-      .Case([&](scf::InParallelOp stores) {
-        convertStores(stores);
-        return success();
-      })
+      .Case([&](scf::InParallelOp stores) { return convertStores(stores); })
       // The store rounds.
       .Case([&](arith::TruncFOp truncation) -> LogicalResult {
         if (!isa<RankedTensorType>(truncation.getType()))
@@ -258,7 +255,8 @@ LogicalResult BackwardKernelBuilder::convertOp(Operation *op) {
         values.map(truncation.getResult(), values.lookup(truncation.getIn()));
         return success();
       })
-      .Case<tensor::EmptyOp, tensor::PadOp, scf::YieldOp>(
+      // Where the gradient that an output_mod changes is stored, it is whole.
+      .Case<tensor::EmptyOp, tensor::PadOp, scf::YieldOp, OutputModOp>(
           [](Operation *) { return success(); })
       .Default([&](Operation *other) -> LogicalResult {
         if (isScalarOp(other))

@@ -53,7 +53,8 @@ private:
   mlir::FailureOr<llvm::SmallVector<mlir::Value>> getIndices(mlir::Value tile);
   void convertDelta(BackwardDeltaOp op);
   void convertFill(mlir::linalg::FillOp fill);
-  void convertStores(mlir::scf::InParallelOp op);
+  mlir::LogicalResult convertStores(mlir::scf::InParallelOp op);
+  mlir::LogicalResult convertStore(mlir::tensor::ParallelInsertSliceOp insert);
   mlir::Value getFactorOf(mlir::Value gradient);
   void storeMaxima(mlir::Value maxima, mlir::Value destination,
                    mlir::ValueRange at);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Backward/BackwardKernelBuilder.h"
+#include "Backward/GradientMods.h"
 
 #include "Kernel/Fragments.h"
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
@@ -29,24 +30,48 @@ void BackwardKernelBuilder::convertInsert(tensor::InsertSliceOp insert) {
   tile::StoreOp::create(builder, insert.getLoc(), source, destination, at);
 }
 
-void BackwardKernelBuilder::convertStores(scf::InParallelOp op) {
-  for (Operation &yielding : op.getYieldingOps()) {
-    auto insert = cast<tensor::ParallelInsertSliceOp>(yielding);
-    Value source = values.lookupOrNull(insert.getSource());
-    if (!source || !isa<tile::FragmentType>(source.getType()))
-      continue; // delta, which is there.
-    SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
-    Value destination = values.lookup(insert.getDest());
-    if (cast<tile::FragmentType>(source.getType()).isRow()) {
+/// What tiles of a gradient, fragments as `tile`, are stored in.
+static StoredTensor getStored(Value tile, Value destination) {
+  int64_t columns =
+      cast<tile::GlobalType>(destination.getType()).getShape()[kHeadDim];
+  int64_t tileColumns = cast<tile::FragmentType>(tile.getType()).getShape()[1];
+  return {destination, columns, columns % tileColumns != 0};
+}
+
+LogicalResult BackwardKernelBuilder::convertStores(scf::InParallelOp op) {
+  for (Operation &yielding : op.getYieldingOps())
+    if (failed(convertStore(cast<tensor::ParallelInsertSliceOp>(yielding))))
+      return failure();
+  return success();
+}
+
+LogicalResult
+BackwardKernelBuilder::convertStore(tensor::ParallelInsertSliceOp insert) {
+  SmallVector<OutputModOp> mods = getGradientMods(insert.getSource());
+  Value source = values.lookupOrNull(mods.empty() ? insert.getSource()
+                                                  : mods.front().getSource());
+  if (!source || !isa<tile::FragmentType>(source.getType()))
+    return success(); // delta, which is there.
+  SmallVector<Value> at = lookupAll(attention.forall.getInductionVars());
+  Value destination = values.lookup(insert.getDest());
+  if (cast<tile::FragmentType>(source.getType()).isRow()) {
+    // Those of a gradient are whole: they are there when it is stored.
+    if (insert.getSource().getDefiningOp<OutputModOp>())
+      tile::StoreOp::create(builder, insert.getLoc(), source, destination, at);
+    else
       storeMaxima(source, destination, at);
-      continue;
-    }
-    if (Value factor = getFactorOf(insert.getDest()))
-      source = Fragments(builder, loc).multiply(source, factor);
-    if (firstColumn)
-      at.push_back(firstColumn);
-    tile::StoreOp::create(builder, insert.getLoc(), source, destination, at);
+    return success();
   }
+  if (Value factor = getFactorOf(insert.getDest()))
+    source = Fragments(builder, loc).multiply(source, factor);
+  if (firstColumn)
+    at.push_back(firstColumn);
+  FailureOr<Value> stored =
+      applyOutputMods(mods, source, at, getStored(source, destination));
+  if (failed(stored))
+    return failure();
+  tile::StoreOp::create(builder, insert.getLoc(), *stored, destination, at);
+  return success();
 }
 
 /// What the sums of a gradient are multiplied by; null if they are the

@@ -8,6 +8,7 @@
 
 #include "Backward/Backward.h"
 #include "Backward/BackwardScores.h"
+#include "Backward/GradientMods.h"
 #include "Backward/HeadSums.h"
 #include "Kernel/KernelChecks.h"
 #include "Kernel/RowChains.h"
@@ -151,9 +152,12 @@ static LogicalResult addOperands(TiledBackward &backward) {
   addScoreOperands(attention, backward);
   // In the order of the results of the op.
   if (step.getAmax()) {
+    constexpr unsigned kMaxima = 2; // behind dQ and delta
     auto outputs = backward.nests.front().attention.forall.getRegionIterArgs();
-    addOperand(attention, "amax_ds", outputs.back(), 1, /*isOutput=*/true);
+    addOperand(attention, "amax_ds", outputs[kMaxima], 1, /*isOutput=*/true);
   }
+  for (BackwardNest &nest : backward.nests)
+    addGradientMaxima(attention, nest);
   for (BackwardNest &nest : backward.nests)
     nest.attention.operands = attention.operands;
   for (ScoreNest &nest : backward.scoreNests)
@@ -222,6 +226,16 @@ int64_t BackwardNest::getTileColumns() {
     return getColumns();
   return std::min(needsScoreGradient() ? schedule.tileD : schedule.tileDv,
                   getColumns());
+}
+
+StringRef BackwardNest::getGradientName(Value output) {
+  auto outputs = attention.forall.getRegionIterArgs();
+  if (!keysAreRows())
+    return output == outputs.front() ? "d_query" : "";
+  if (hasDKey() && output == outputs.front())
+    return "d_key";
+  bool isDValue = steps.front().getDValue() && output == outputs[hasDKey()];
+  return isDValue ? "d_value" : "";
 }
 
 SmallVector<Value> TiledBackward::addOwnViews(tile::KernelOp kernel) {
@@ -434,6 +448,9 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
     backward.rounding =
         (*sums.getUsers().begin())->getParentOfType<scf::ForallOp>();
   }
+  for (BackwardNest &nest : backward.nests)
+    if (failed(checkGradientMods(nest)))
+      return failure();
   if (failed(checkScores(backward)) || failed(addOperands(backward)))
     return failure();
   return backward;

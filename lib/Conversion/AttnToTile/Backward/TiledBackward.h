@@ -45,6 +45,9 @@ struct BackwardNest {
   /// The fragment that a gradient is summed in, of the shape of `sums`:
   /// products with a tile of bytes [keys, columns] come as quads.
   tile::FragmentType getSumType(tile::FragmentType sums);
+  /// "d_query", "d_key" or "d_value", of which `output` of the scf.forall is
+  /// the whole; empty of what is no such gradient.
+  llvm::StringRef getGradientName(mlir::Value output);
   int64_t getSlices() {
     return llvm::divideCeil(getColumns(), getTileColumns());
   }

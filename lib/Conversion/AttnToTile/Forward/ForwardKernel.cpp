@@ -255,7 +255,8 @@ LogicalResult ForwardKernelBuilder::convertOutputMod(OutputModOp op) {
   FailureOr<SmallVector<Value>> source = getFragments(op, op.getSource());
   if (failed(source))
     return failure();
-  FailureOr<Value> output = applyOutputMod(op, source->front(), place);
+  FailureOr<Value> output =
+      applyOutputMod(op, source->front(), place, getStoredOutput());
   if (failed(output))
     return failure();
   values.map(op.getResult(), *output);

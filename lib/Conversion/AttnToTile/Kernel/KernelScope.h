@@ -67,6 +67,14 @@ struct SequenceRows {
   mlir::Value first, count;
 };
 
+/// What tiles of an output, or of a gradient, are stored in.
+struct StoredTensor {
+  mlir::Value rows;      ///< in the kernel, a tensor with as many rows
+  int64_t columns;       ///< that exist
+  bool hasPadding;       ///< tiles may have columns past them
+  int64_t positions = 0; ///< of each head of a packed tile; 0 for one head
+};
+
 /// The base of what builds a kernel.
 class KernelScope {
 protected:
@@ -150,19 +158,27 @@ protected:
   /// The keys of `step`'s tile that exist, null if all `tile_n` do.
   mlir::FailureOr<mlir::Value> getKeysInTile(OnlineAttentionOp step);
 
+  /// The output of a forward.
+  StoredTensor getStoredOutput();
   /// What `op`, or each attn.output_mod in order, makes of `output`, a fragment
-  /// whose first element is at `place` (b, h, i), or (b, h, i, c). The largest
-  /// magnitudes of its rows are mapped where an op has them. Fails with a
-  /// diagnostic at an op that has no meaning on the GPU.
-  mlir::FailureOr<mlir::Value>
-  applyOutputMod(OutputModOp op, mlir::Value output, mlir::ValueRange place);
-  mlir::FailureOr<mlir::Value> applyOutputMods(mlir::Value output,
-                                               mlir::ValueRange place);
-  mlir::Value buildAmax(OutputModOp op, mlir::Value output);
+  /// whose first element is at `place` (b, h, i), or (b, h, i, c), of `stored`.
+  /// The largest magnitudes of its rows are mapped where an op has them. Fails
+  /// with a diagnostic at an op that has no meaning on the GPU.
+  mlir::FailureOr<mlir::Value> applyOutputMod(OutputModOp op,
+                                              mlir::Value output,
+                                              mlir::ValueRange place,
+                                              const StoredTensor &stored);
+  mlir::FailureOr<mlir::Value> applyOutputMods(llvm::ArrayRef<OutputModOp> ops,
+                                               mlir::Value output,
+                                               mlir::ValueRange place,
+                                               const StoredTensor &stored);
+  mlir::Value buildAmax(OutputModOp op, mlir::Value output,
+                        const StoredTensor &stored);
   /// Where element (`row`, `column`) of such a fragment is.
   ModToMap::Coordinates getOutputPlace(mlir::Location loc,
                                        mlir::ValueRange place, mlir::Value row,
-                                       mlir::Value column);
+                                       mlir::Value column,
+                                       const StoredTensor &stored);
 
   mlir::OpBuilder &builder;
   TiledAttention &attention;

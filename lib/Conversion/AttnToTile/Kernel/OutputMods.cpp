@@ -32,23 +32,33 @@ static Value toI32(OpBuilder &builder, Location loc, Value index) {
   return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index);
 }
 
+StoredTensor KernelScope::getStoredOutput() {
+  auto queryTile =
+      attention.first.getQuery().getDefiningOp<tensor::ExtractSliceOp>();
+  int64_t columns = AttentionDims::get(attention.first).valueDim;
+  // The last of several slices may be wider than what is left of V.
+  bool hasPadding = columns != attention.getPaddedValueDim() ||
+                    columns % attention.getTileDv() != 0;
+  bool isPacked = attention.getTileHeads() > 1;
+  return {values.lookup(queryTile.getSource()), columns, hasPadding,
+          isPacked ? attention.getTilePositions() : 0};
+}
+
 /// Rows and columns past the end exist in the tile, but reads must not leave
 /// the tensors: they read the last row and column instead.
 ModToMap::Coordinates KernelScope::getOutputPlace(Location loc,
                                                   ValueRange place, Value row,
-                                                  Value column) {
+                                                  Value column,
+                                                  const StoredTensor &stored) {
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantIntOp::create(builder, loc, value, 32);
   };
-  auto queryTile =
-      attention.first.getQuery().getDefiningOp<tensor::ExtractSliceOp>();
-  Value query = values.lookup(queryTile.getSource());
-  Value rows =
-      toI32(builder, loc, tile::DimOp::create(builder, loc, query, kSequence));
+  Value rows = toI32(builder, loc,
+                     tile::DimOp::create(builder, loc, stored.rows, kSequence));
   Value head = toI32(builder, loc, place[kHead]);
   // With pack_gqa the rows of a tile are those of one head after another.
-  if (attention.getTileHeads() > 1) {
-    Value positions = number(attention.getTilePositions());
+  if (stored.positions > 0) {
+    Value positions = number(stored.positions);
     head = arith::AddIOp::create(
         builder, loc, head,
         arith::DivUIOp::create(builder, loc, row, positions));
@@ -61,29 +71,26 @@ ModToMap::Coordinates KernelScope::getOutputPlace(Location loc,
   if (place.size() > kHeadDim)
     column = arith::AddIOp::create(
         builder, loc, toI32(builder, loc, place[kHeadDim]), column);
-  int64_t columns = AttentionDims::get(attention.first).valueDim;
-  // The last of several slices may be wider than what is left of V.
-  int64_t slice = attention.getTileDv();
-  if (columns != attention.getPaddedValueDim() || columns % slice != 0)
-    column = arith::MinSIOp::create(builder, loc, column, number(columns - 1));
+  if (stored.hasPadding)
+    column = arith::MinSIOp::create(builder, loc, column,
+                                    number(stored.columns - 1));
   return {toI32(builder, loc, place[kBatch]), head, row, column};
 }
 
 /// The largest magnitude of each row of `output`, in all lanes that hold it.
 /// What the region makes of columns past the end does not count.
-Value KernelScope::buildAmax(OutputModOp op, Value output) {
+Value KernelScope::buildAmax(OutputModOp op, Value output,
+                             const StoredTensor &stored) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = op.getLoc();
-  int64_t columns = AttentionDims::get(attention.first).valueDim;
-  bool isPadded = columns != attention.getPaddedValueDim();
   auto map = tile::MapOp::create(builder, loc, output.getType(), output);
   Block *body = createMapBody(builder, map);
   Fragments fragments(builder, loc);
   Value magnitude = fragments.absolute(body->getArgument(0));
-  if (isPadded) {
+  if (stored.hasPadding) {
     Value exists = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::slt, body->getArgument(2),
-        arith::ConstantIntOp::create(builder, loc, columns, 32));
+        arith::ConstantIntOp::create(builder, loc, stored.columns, 32));
     magnitude = arith::SelectOp::create(builder, loc, exists, magnitude,
                                         fragments.constant(0));
   }
@@ -93,26 +100,30 @@ Value KernelScope::buildAmax(OutputModOp op, Value output) {
 }
 
 FailureOr<Value> KernelScope::applyOutputMod(OutputModOp op, Value output,
-                                             ValueRange place) {
+                                             ValueRange place,
+                                             const StoredTensor &stored) {
   OpBuilder::InsertionGuard guard(builder);
   Location loc = op.getLoc();
   auto map = tile::MapOp::create(builder, loc, output.getType(), output);
   Block *body = createMapBody(builder, map);
-  FailureOr<Value> element = mods.inlineRegion(
-      op.getMod(), body->getArgument(0),
-      getOutputPlace(loc, place, body->getArgument(1), body->getArgument(2)));
+  FailureOr<Value> element =
+      mods.inlineRegion(op.getMod(), body->getArgument(0),
+                        getOutputPlace(loc, place, body->getArgument(1),
+                                       body->getArgument(2), stored));
   if (failed(element))
     return failure();
   tile::YieldOp::create(builder, loc, *element);
   builder.setInsertionPointAfter(map);
   if (op.getAmax())
-    values.map(op.getAmax(), buildAmax(op, map.getResult()));
+    values.map(op.getAmax(), buildAmax(op, map.getResult(), stored));
   return map.getResult();
 }
 
-FailureOr<Value> KernelScope::applyOutputMods(Value output, ValueRange place) {
-  for (OutputModOp op : attention.outputMods) {
-    FailureOr<Value> changed = applyOutputMod(op, output, place);
+FailureOr<Value> KernelScope::applyOutputMods(ArrayRef<OutputModOp> ops,
+                                              Value output, ValueRange place,
+                                              const StoredTensor &stored) {
+  for (OutputModOp op : ops) {
+    FailureOr<Value> changed = applyOutputMod(op, output, place, stored);
     if (failed(changed))
       return failure();
     output = *changed;

@@ -137,6 +137,15 @@ static SmallVector<std::string> getDimNames(const KernelOperand &operand) {
   // A gradient has the dimensions of what it belongs to.
   StringRef name = operand.name;
   name.consume_front("d_");
+  // So have its largest magnitudes, of which there may be several, but for its
+  // columns.
+  if (name.consume_front("amax_d_")) {
+    KernelOperand gradient = operand;
+    gradient.name = name.rtrim("0123456789");
+    SmallVector<std::string> names = getDimNames(gradient);
+    names.pop_back();
+    return names;
+  }
   std::string heads = getHeads(operand, name);
   // Those of K and V may be different, in number and in size.
   if (operand.isPaged)

@@ -112,11 +112,48 @@ LaunchProgram::LaunchProgram(OpBuilder &outside, const ProgramHeader &header)
   addReadConstraints(function);
 }
 
-/// The coordinate b, h, i, j (0 to 3) that `index` is in a step's mask_mod,
-/// score_mod or what is derived of them, where it is one, or b, h, i, c (0 to 2
-/// and 4) in an output_mod. Regions of other ops
-/// have other coordinates: those of tables, or keys for rows.
-static std::optional<unsigned> getCoordinate(Value index) {
+namespace {
+/// What a coordinate counts.
+struct Coordinate {
+  StringRef operand; ///< whose dimension `dim` it is
+  unsigned dim;
+  StringRef size; ///< its name
+};
+} // namespace
+
+/// The operand whose elements an output_mod changes.
+static StringRef getChanged(OutputModOp mod, ArrayRef<KernelOperand> known) {
+  for (Operation *user : mod.getResult().getUsers()) {
+    if (auto next = dyn_cast<OutputModOp>(user))
+      return getChanged(next, known);
+    if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(user))
+      for (const KernelOperand &operand : known)
+        if (operand.tensor == insert.getDest())
+          return operand.name;
+  }
+  return "output";
+}
+
+/// The coordinate b, h, i, c that `number` is in an output_mod.
+static Coordinate getCoordinate(OutputModOp mod, unsigned number,
+                                ArrayRef<KernelOperand> known) {
+  StringRef changed = getChanged(mod, known);
+  bool isOfKeys = changed == "d_key" || changed == "d_value";
+  if (number == kHeadDim && changed == "output")
+    return {"output", kHeadDim, "Dv"};
+  if (number == kHeadDim)
+    return {changed, kHeadDim, changed == "d_value" ? "Dv" : "D"};
+  StringRef rows[] = {"B", "Hq", "M"}, keys[] = {"B", "Hkv", "N"};
+  return {isOfKeys ? changed : "query", number,
+          (isOfKeys ? keys : rows)[number]};
+}
+
+/// The coordinate b, h, i, j that `index` is in a step's mask_mod, score_mod or
+/// what is derived of them, where it is one, or b, h, i, c in an output_mod.
+/// Regions of other ops have other coordinates: those of tables, or keys for
+/// rows.
+static std::optional<Coordinate> getCoordinate(Value index,
+                                               ArrayRef<KernelOperand> known) {
   auto argument = dyn_cast<BlockArgument>(index);
   Operation *parent = argument ? argument.getOwner()->getParentOp() : nullptr;
   if (!isa_and_nonnull<OnlineAttentionOp, BackwardStepOp, OutputModOp>(parent))
@@ -129,7 +166,13 @@ static std::optional<unsigned> getCoordinate(Value index) {
       argument.getArgNumber() + kCoordinates < types.size())
     return std::nullopt;
   unsigned coordinate = argument.getArgNumber() + kCoordinates - types.size();
-  return isa<OutputModOp>(parent) && coordinate == 3 ? 4 : coordinate;
+  if (auto mod = dyn_cast<OutputModOp>(parent))
+    return getCoordinate(mod, coordinate, known);
+  constexpr Coordinate kScores[] = {{"query", kBatch, "B"},
+                                    {"query", kHead, "Hq"},
+                                    {"query", kSequence, "M"},
+                                    {"key", kSequence, "N"}};
+  return kScores[coordinate];
 }
 
 /// `index` before the clamp to the last row or key, which padded tiles have.
@@ -149,29 +192,23 @@ Value LaunchProgram::skipClamp(Value index) const {
 /// attention_c14, where the verifier could not check it: a tensor that is read
 /// at a coordinate has an element for each of its values.
 void LaunchProgram::addReadConstraints(Operation *function) {
-  const std::pair<StringRef, int64_t> sizes[] = {{"query", kBatch},
-                                                 {"query", kHead},
-                                                 {"query", kSequence},
-                                                 {"key", kSequence},
-                                                 {"output", kHeadDim}};
-  const StringRef names[] = {"B", "Hq", "M", "N", "Dv"};
-  llvm::SetVector<std::tuple<StringRef, unsigned, unsigned>> reads;
+  llvm::SetVector<
+      std::tuple<StringRef, unsigned, StringRef, unsigned, StringRef>>
+      reads;
   function->walk([&](tensor::ExtractOp extract) {
     for (const KernelOperand &operand : known)
       if (operand.tensor == extract.getTensor())
         for (auto [dim, index] : llvm::enumerate(extract.getIndices()))
-          if (std::optional<unsigned> coordinate =
-                  getCoordinate(skipClamp(index)))
-            reads.insert({operand.name, dim, *coordinate});
+          if (std::optional<Coordinate> at =
+                  getCoordinate(skipClamp(index), known))
+            reads.insert({operand.name, dim, at->operand, at->dim, at->size});
   });
-  for (auto [name, position, coordinate] : reads) {
-    auto [sized, sizedDim] = sizes[coordinate];
+  for (auto [name, position, sized, sizedDim, size] : reads) {
     Size range = dim(sized, sizedDim);
     Size missing = range - dim(name, position);
     addConstraint(missing.max(constant(0)),
                   ("expected dimension " + Twine(position) + " of " + name +
-                   ", which is read at each position, to be at least " +
-                   names[coordinate])
+                   ", which is read at each position, to be at least " + size)
                       .str());
   }
 }

@@ -401,7 +401,8 @@ LogicalResult OutputKernelBuilder::buildStores(const OutputState &state) {
   }
   if (firstColumn)
     at.push_back(firstColumn);
-  FailureOr<Value> stored = applyOutputMods(output, at);
+  FailureOr<Value> stored =
+      applyOutputMods(attention.outputMods, output, at, getStoredOutput());
   if (failed(stored))
     return failure();
   for (OutputModOp mod : attention.outputMods)

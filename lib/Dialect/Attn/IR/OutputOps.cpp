@@ -81,6 +81,10 @@ OutputModOp attn::getOutputMod(Value output) {
   return mod && mod.getSource() == output ? mod : OutputModOp();
 }
 
+SmallVector<Value> attn::getGradients(AttentionBackwardOp op) {
+  return {op.getDQuery(), op.getDKey(), op.getDValue()};
+}
+
 bool attn::hasAmax(Value output) {
   OutputModOp mod = getOutputMod(output);
   return mod && (mod.getAmax() || hasAmax(mod.getResult()));

@@ -181,32 +181,34 @@ static SmallVector<PackOp> getPacks(ArrayRef<Value> results) {
   return packs;
 }
 
-/// Each attn.output_mod behind the output of a forward, where everything that
-/// reads its other results is behind them.
+/// Each attn.output_mod behind the output of a forward or a gradient of a
+/// backward, in their order, where everything else that reads a result is
+/// behind them.
 static SmallVector<OutputModOp> getOutputMods(Operation *attention) {
+  SmallVector<Value> outputs;
+  if (auto forward = dyn_cast<AttentionOp>(attention))
+    outputs = {forward.getOutput()};
+  else if (auto backward = dyn_cast<AttentionBackwardOp>(attention))
+    outputs = getGradients(backward);
   SmallVector<OutputModOp> mods;
-  auto forward = dyn_cast<AttentionOp>(attention);
-  if (!forward)
-    return mods;
-  Value output = forward.getOutput();
-  while (OutputModOp mod = getOutputMod(output)) {
-    if (mod->getBlock() != attention->getBlock())
-      break;
-    mods.push_back(mod);
-    output = mod.getResult();
-  }
+  SmallVector<Value> results(attention->getResults());
+  for (Value output : outputs)
+    while (OutputModOp mod = getOutputMod(output)) {
+      if (mod->getBlock() != attention->getBlock())
+        break;
+      mods.push_back(mod);
+      llvm::append_range(results, mod->getResults());
+      output = mod.getResult();
+    }
   if (mods.empty())
     return mods;
-  SmallVector<Value> others;
-  if (forward.getLse())
-    others.push_back(forward.getLse());
-  for (OutputModOp mod : mods)
-    if (mod.getAmax())
-      others.push_back(mod.getAmax());
+  llvm::sort(
+      mods, [](OutputModOp a, OutputModOp b) { return a->isBeforeInBlock(b); });
   DominanceInfo dominance;
-  for (Value other : others)
-    for (Operation *user : other.getUsers())
-      if (!dominance.properlyDominates(mods.back().getOperation(), user))
+  for (Value result : results)
+    for (Operation *user : result.getUsers())
+      if (!llvm::is_contained(mods, user) &&
+          !dominance.properlyDominates(mods.back().getOperation(), user))
         return {};
   return mods;
 }
@@ -305,7 +307,7 @@ ExtractedAttention attn::extractAttention(Operation *attention, StringRef name,
     for (Value capture : captures)
       addScalar(capture, scalars, inputs);
     ends.push_back(mod);
-    results.front() = mod.getResult();
+    *llvm::find(results, mod.getSource()) = mod.getResult();
     if (mod.getAmax())
       results.push_back(mod.getAmax());
   }

@@ -74,16 +74,36 @@ static void insertAmax(OpBuilder &builder, OutputModOp ofTile,
       offsets.take_front(kHeadDim), sizes.take_front(kHeadDim), strides);
 }
 
-/// True if a tile is that of an attention's output, or what follows it.
+/// True if a tile is a gradient of the query, the key or the value, which the
+/// loops over what streams have summed up, rounded or cut to what is valid.
+static bool isGradientTile(Value tile) {
+  while (Operation *producer = tile.getDefiningOp()) {
+    if (isa<tensor::ExtractSliceOp, arith::TruncFOp>(producer))
+      tile = producer->getOperand(0);
+    else if (auto loop = dyn_cast<scf::ForOp>(producer))
+      tile = loop.getYieldedValues()[cast<OpResult>(tile).getResultNumber()];
+    else if (auto step = dyn_cast<BackwardStepOp>(producer))
+      return llvm::is_contained({step.getDQueryResult(), step.getDKeyResult(),
+                                 step.getDValueResult()},
+                                tile);
+    else
+      return false;
+  }
+  return false;
+}
+
+/// True if a tile is that of an attention's output, or of a gradient, or what
+/// follows it.
 static bool isOutputTile(Value tile) {
   if (auto end = tile.getDefiningOp<NormalizeOp>())
     return tile == end.getOutput();
-  auto mod = tile.getDefiningOp<OutputModOp>();
-  return mod && isOutputTile(mod.getSource());
+  if (auto mod = tile.getDefiningOp<OutputModOp>())
+    return isOutputTile(mod.getSource());
+  return isGradientTile(tile);
 }
 
 /// Where the tiles of `result` of a nest are inserted, if they are those of an
-/// attention's output; null if they are not.
+/// attention's output or of a gradient; null if they are not.
 static tensor::ParallelInsertSliceOp getOutputTile(OpResult result) {
   auto nest = cast<scf::ForallOp>(result.getOwner());
   BlockArgument out = nest.getTiedBlockArgument(nest.getTiedOpOperand(result));
@@ -110,13 +130,37 @@ static bool canMoveTo(scf::ForallOp nest, OutputModOp op,
   });
 }
 
+/// True if what `op` takes from outside, but for its source, is there at
+/// `place`.
+static bool isKnownAt(OutputModOp op, Operation *place,
+                      const DominanceInfo &dominance) {
+  WalkResult result = op.getMod().walk([&](Operation *inner) {
+    bool isKnown = llvm::all_of(inner->getOperands(), [&](Value operand) {
+      return op.getMod().isAncestor(operand.getParentRegion()) ||
+             dominance.properlyDominates(operand, place);
+    });
+    return isKnown ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
+}
+
+/// Where the nest that is fused with `op` can be: where `nest` is, since the
+/// kernels of dK and dV read what that of dQ leaves them, or in the place of
+/// `op`, if it captures what follows the attention. Null if it can be in
+/// neither.
+static Operation *findPlace(scf::ForallOp nest, OutputModOp op,
+                            const DominanceInfo &dominance) {
+  if (isKnownAt(op, nest, dominance))
+    return nest;
+  return canMoveTo(nest, op, dominance) ? op.getOperation() : nullptr;
+}
+
 /// Makes result `number` of `nest` that of `op`, in place of an output that
-/// nothing else reads, at the place of `op`: what it captures may follow the
-/// attention. Returns the results of `op`.
+/// nothing else reads, at `place`. Returns the results of `op`.
 static SmallVector<Value> fuseInto(scf::ForallOp nest, unsigned number,
-                                   OutputModOp op,
+                                   OutputModOp op, Operation *place,
                                    tensor::ParallelInsertSliceOp insert) {
-  OpBuilder builder(op);
+  OpBuilder builder(place);
   Location loc = nest.getLoc();
   SmallVector<Value> outputs(nest.getOutputs());
   Value replaced = outputs[number];
@@ -167,11 +211,12 @@ static bool fuse(OutputModOp op, const DominanceInfo &dominance) {
   if (!insert || (op.getAmax() && !hasWholeRows(insert)))
     return false;
   auto nest = cast<scf::ForallOp>(output.getOwner());
-  if (!canMoveTo(nest, op, dominance))
+  Operation *place = findPlace(nest, op, dominance);
+  if (!place)
     return false;
   unsigned number = output.getResultNumber();
   Value empty = nest.getOutputs()[number];
-  op->replaceAllUsesWith(fuseInto(nest, number, op, insert));
+  op->replaceAllUsesWith(fuseInto(nest, number, op, place, insert));
   op.erase();
   nest.erase();
   if (Operation *unused = empty.getDefiningOp(); unused && unused->use_empty())
@@ -188,14 +233,7 @@ static bool moveBeforeRepair(OutputModOp op,
       !op.getSource().hasOneUse() || op.getAmax())
     return false;
   OpBuilder builder(repair);
-  DominanceInfo dominance;
-  bool isKnown = true;
-  op.getMod().walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      isKnown &= op.getMod().isAncestor(operand.getParentRegion()) ||
-                 dominance.properlyDominates(operand, repair);
-  });
-  if (!isKnown)
+  if (!isKnownAt(op, repair, DominanceInfo()))
     return false;
   auto ofPart = [&](Value part) {
     auto mod = OutputModOp::create(

@@ -293,6 +293,7 @@ AttentionProblem attn::getProblem(AttentionBackwardOp op) {
   AttentionProblem problem = getSizes(op, AttentionDims::get(op));
   problem.pass = AttentionPass::Backward;
   problem.hasScoreMod = op.hasScoreMod() && !isShift(op.getScoreMod());
+  problem.hasAmax = llvm::any_of(getGradients(op), hasAmax);
   return problem;
 }
 

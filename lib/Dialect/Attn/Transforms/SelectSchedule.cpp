@@ -252,12 +252,16 @@ struct SelectSchedule
 
 private:
   /// Kernels of other gradients read what the kernels of a large cache, one for
-  /// dQ and others for dK and dV, leave of each row.
+  /// dQ and others for dK and dV, leave of each row; and these alone have a
+  /// gradient whole before they store it.
   LogicalResult checkOtherGradients(AttentionBackwardOp op,
                                     BackwardOverrides &given) {
     given.deterministic = deterministic;
+    bool isChanged = llvm::any_of(getGradients(op), [](Value gradient) {
+      return getOutputMod(gradient) != nullptr;
+    });
     if (findScoreGradients(op).gradients.empty() && !op.getDSink() &&
-        !op.getAmaxDs())
+        !op.getAmaxDs() && !isChanged)
       return success();
     Schedule query, keys;
     given.query.apply(query);
@@ -265,7 +269,8 @@ private:
     if (query.kind != ScheduleKind::LargeCache || keys.fused)
       return op.emitOpError()
              << "expected a large-cache schedule, not fused, beside gradients "
-                "of a bias, captures or a sink, or amax_ds, got "
+                "of a bias, captures or a sink, amax_ds, or output_mods of "
+                "gradients, got "
              << (keys.fused ? keys : query).print();
     (void)given.query.set("kind", "large_cache");
     given.deterministic = true;
@@ -362,6 +367,9 @@ private:
         op.emitWarning() << "the kernels of a backward have no " << unused;
         break;
       }
+    for (Value gradient : getGradients(op))
+      if (failed(checkBytes(gradient, info)))
+        return failure();
     if (failed(checkOtherGradients(op, given)))
       return failure();
     if (failed(checkHeadMap(op, given)))
@@ -410,16 +418,11 @@ private:
     return success();
   }
 
-  /// sm_89 was the first with conversions to 8-bit floats.
-  LogicalResult checkOutput(AttentionOp op, const TargetInfo &info) {
+  /// sm_89 was the first with conversions to 8-bit floats, as one of those
+  /// behind `output` may have for a result.
+  static LogicalResult checkBytes(Value output, const TargetInfo &info) {
     if (info.kind != TargetKind::Gpu || info.computeCapability >= 89)
       return success();
-    Value output = op.getOutput();
-    // What follows a repair is a part of the kernels of both attentions.
-    if (auto repair = output.hasOneUse()
-                          ? dyn_cast<RepairOp>(*output.user_begin())
-                          : RepairOp())
-      output = repair.getOutputResult();
     OutputModOp mod = getOutputMod(output);
     for (; mod; mod = getOutputMod(mod.getResult()))
       if (isFloat8(mod.getResult().getType()))
@@ -428,6 +431,16 @@ private:
                << getElementTypeOrSelf(mod.getResult().getType()) << ", got "
                << info.name;
     return success();
+  }
+
+  static LogicalResult checkOutput(AttentionOp op, const TargetInfo &info) {
+    Value output = op.getOutput();
+    // What follows a repair is a part of the kernels of both attentions.
+    if (auto repair = output.hasOneUse()
+                          ? dyn_cast<RepairOp>(*output.user_begin())
+                          : RepairOp())
+      output = repair.getOutputResult();
+    return checkBytes(output, info);
   }
 
   LogicalResult choose(AttentionOp op, const TargetInfo &info,

@@ -18,6 +18,10 @@ namespace attn {
 /// if there is none. A kernel applies it before it stores.
 OutputModOp getOutputMod(mlir::Value output);
 
+/// The gradients of query, key and value, behind which an attn.output_mod may
+/// be as it is behind an output.
+llvm::SmallVector<mlir::Value> getGradients(AttentionBackwardOp op);
+
 /// True if one of those that follow each other behind `output` has an `amax`.
 bool hasAmax(mlir::Value output);
 

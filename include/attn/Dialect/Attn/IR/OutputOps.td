@@ -29,8 +29,9 @@ def OutputModOp : Attn_Op<"output_mod", [
     ```
 
     It may read tensors by `tensor.extract`, as a `score_mod` may. Behind an
-    attention, or an `attn.repair` of two, it is a part of their kernels: an
-    output in f32 that it alone reads is not stored, and rounded once.
+    attention, an `attn.repair` of two, or d_query, d_key or d_value of a backward,
+    it is a part of their kernels: an output in f32 that it alone reads is not
+    stored, and rounded once.
 
     Of 8 bits the result is rounded to the nearest number, no further than the
     largest finite one: a scale of the output is a factor in the region.

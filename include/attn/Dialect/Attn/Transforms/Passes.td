@@ -274,10 +274,10 @@ def InsertBlockSkippingPass
 def FuseOutputsPass : Pass<"attn-fuse-outputs", "::mlir::ModuleOp"> {
   let summary = "functions of an attention's output, in its tiles";
   let description = [{
-    Each `attn.output_mod` of an attention's output that nothing else reads is
-    applied to the tiles of it, before they are inserted. The nest moves to the
-    op, whose captures may follow the attention; where a result is used before, it
-    does not. That of an `attn.repair` is that of both attentions. Any other gets
+    Each `attn.output_mod` of an attention's output, or of d_query, d_key or
+    d_value of a backward, that nothing else reads is applied to the tiles of it,
+    before they are inserted. The nest stays where it is, or moves to the op, whose
+    captures may follow the attention, unless a result is used before. That of an `attn.repair` is that of both attentions. Any other gets
     a nest over row tiles of its own, if it has a static number of columns.
 
     Requires: `tiled`. Ensures: `tiled`.
