@@ -302,6 +302,7 @@ FailureOr<Value> AttentionBuilder::run() {
     rewriter.eraseOp(*op);
     return failure();
   }
+  raiseProducts(rewriter, *op, match.weightType);
   auto resultType =
       cast<RankedTensorType>(match.values.op->getResult(0).getType());
   Value result = op->getOutput();

@@ -63,6 +63,8 @@ mlir::FailureOr<Softmax> matchSoftmax(ElementWalker &walker, ScalarRef weights,
 struct ChangedSoftmax {
   Softmax softmax;
   ScalarRef prob = nullptr, hole = nullptr;
+  mlir::Type
+      rounded; ///< of 8 bits, that of the weights; null if they have more
 };
 
 /// Matches weights that are a function of one softmax, element by element.
@@ -224,6 +226,7 @@ struct AttentionMatch {
   /// The weights in terms of `probHole`, a probability; null if they are it.
   ScalarRef prob = nullptr, probHole = nullptr;
   double weightFactor = 1; ///< of all weights, before they are of 8 bits
+  mlir::Type weightType;   ///< of 8 bits, if the graph rounds weights to such
   bool hasSoftmax = true;
   size_t numSummands = 1; ///< of the weights: this is the attention of one
   Layout resultLayout;    ///< of the result of `values`
@@ -355,6 +358,13 @@ unsigned raiseRows(mlir::RewriterBase &rewriter, AttentionOp op);
 /// Lets `op`, of a query of 16 bits, read key and value as the f8E4M3FN or
 /// f8E5M2 that a graph dequantises, with descales [1]. True if it does.
 bool raiseCache(mlir::RewriterBase &rewriter, AttentionOp op);
+
+/// Lets `op` read query, key and value as the 8-bit floats that a graph widens,
+/// with its numbers as descales, where the graph rounds weights to
+/// `weightType`, the type of the values, too: so do kernels of 8-bit products.
+/// Remarks on why it does not where all three are of 8 bits.
+void raiseProducts(mlir::RewriterBase &rewriter, AttentionOp op,
+                   mlir::Type weightType);
 
 /// The sum of `parts` in the type of the contraction's result.
 mlir::Value sumAttentions(mlir::RewriterBase &rewriter,

@@ -246,8 +246,10 @@ static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
                                  AttentionMatch &match,
                                  MissRecorder &recorder) {
   // Kernels round weights as they need it: of 8 bits those of a graph are too.
-  while (weights->is("arith.truncf"))
+  while (weights->is("arith.truncf")) {
+    match.weightType = getElementTypeOrSelf(weights->op->getResult(0));
     weights = weights->operands[0];
+  }
   auto softmax = matchSoftmax(walker, weights, context.key, recorder);
   if (failed(softmax)) {
     auto changed = matchChangedSoftmax(walker, weights, context.key, recorder);
@@ -255,9 +257,12 @@ static LogicalResult matchScores(ElementWalker &walker, ScalarRef weights,
       softmax = changed->softmax;
       match.prob = changed->prob;
       match.probHole = changed->hole;
+      if (changed->rounded)
+        match.weightType = changed->rounded;
       // What makes use of the range of 8 bits, as kernels do by themselves.
-      if (isByte(match.values.lhs.getType()) &&
-          isByte(match.values.rhs.getType()))
+      bool areBytes = isByte(match.values.lhs.getType()) &&
+                      isByte(match.values.rhs.getType());
+      if (areBytes || match.weightType)
         takeWeightFactor(match);
     }
   }

@@ -37,14 +37,19 @@ static SmallVector<ScalarRef> findQuotients(ScalarRef weights) {
   return found;
 }
 
-/// `prob` without what rounds to 8 bits: kernels round weights as they need it.
-static ScalarRef dropRounding(ScalarGraph &graph, ScalarRef prob) {
+/// `prob` without what rounds to 8 bits, to `rounded`: kernels round weights as
+/// they need it.
+static ScalarRef dropRounding(ScalarGraph &graph, ScalarRef prob,
+                              Type &rounded) {
   llvm::SetVector<ScalarRef> seen;
   seen.insert(prob);
   for (size_t next = 0; next < seen.size(); ++next) {
     ScalarRef node = seen[next];
-    if (node->is("arith.truncf"))
-      return dropRounding(graph, graph.replace(prob, node, node->operands[0]));
+    if (node->is("arith.truncf")) {
+      rounded = getElementTypeOrSelf(node->op->getResult(0));
+      return dropRounding(graph, graph.replace(prob, node, node->operands[0]),
+                          rounded);
+    }
     seen.insert(node->operands.begin(), node->operands.end());
   }
   return prob;
@@ -60,9 +65,9 @@ attn::raise::matchChangedSoftmax(ElementWalker &walker, ScalarRef weights,
     if (failed(softmax))
       continue;
     ChangedSoftmax changed{*softmax, nullptr,
-                           graph.outer(Value(), Number::Float)};
-    changed.prob =
-        dropRounding(graph, graph.replace(weights, part, changed.hole));
+                           graph.outer(Value(), Number::Float), Type()};
+    changed.prob = dropRounding(
+        graph, graph.replace(weights, part, changed.hole), changed.rounded);
     if (areElementwise(changed.prob))
       return changed;
     return recorder.miss(Progress::Softmax, weights->op,
@@ -72,6 +77,9 @@ attn::raise::matchChangedSoftmax(ElementWalker &walker, ScalarRef weights,
   }
   return failure();
 }
+
+/// A factor that is rounded, as the inverse of a scale is, is this near.
+static constexpr double kRounding = 1e-6;
 
 /// c where `scalar` is c times `hole`, a probability: it is in [0, 1], so that
 /// a bound that none reaches is none.
@@ -95,8 +103,9 @@ static std::optional<double> getFactor(ScalarRef scalar, ScalarRef hole) {
       return *factor * constant->value;
     if (isQuotient)
       return *factor / constant->value;
-    bool isReached = isLeast ? constant->value < std::max(*factor, 0.0)
-                             : constant->value > std::min(*factor, 0.0);
+    double least = std::min(*factor, 0.0) * (1 - kRounding),
+           most = std::max(*factor, 0.0) * (1 - kRounding);
+    bool isReached = isLeast ? constant->value < most : constant->value > least;
     return isReached ? std::nullopt : factor;
   }
   return std::nullopt;
@@ -106,7 +115,8 @@ void attn::raise::takeWeightFactor(AttentionMatch &match) {
   std::optional<double> factor = getFactor(match.prob, match.probHole);
   if (!factor || !(*factor > 0) || !std::isfinite(*factor))
     return;
-  match.weightFactor = *factor;
+  bool isOne = std::abs(*factor - 1) < kRounding;
+  match.weightFactor = isOne ? 1 : *factor;
   match.prob = match.probHole = nullptr;
 }
 

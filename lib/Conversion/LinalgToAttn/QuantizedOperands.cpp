@@ -6,7 +6,8 @@
 //
 // A key and a value that a graph widens from 8 bits and multiplies by a number
 // each are a cache of 8 bits with descales: the attention reads the bytes.
-// Numbers of heads or tokens are factors of scores and of weights.
+// Numbers of heads or tokens are factors of scores and of weights. With a query
+// and weights of 8 bits beside them all products are of 8 bits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -319,4 +320,67 @@ bool attn::raise::raiseCache(RewriterBase &rewriter, AttentionOp op) {
     op.getDescalesMutable().assign(descales);
   });
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Products of 8 bits
+//===----------------------------------------------------------------------===//
+
+/// Why an attention on the bytes that `operands` are made of is not what the
+/// graph says, with weights of `weightType`; empty if it is.
+static std::string findObstacle(AttentionOp op,
+                                ArrayRef<Dequantization *> operands,
+                                Type weightType) {
+  Type stored = operands.back()->getStoredType();
+  auto print = [](Type type) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return text;
+  };
+  for (Dequantization *operand : operands) {
+    if (operand->getStoredType() != stored)
+      return "query, key and value are of different types";
+    if (operand->hasRowFactors())
+      return "they have scales of heads or tokens";
+  }
+  if (op.getBias() || !op.getProbMod().empty() ||
+      !op.getNormalization().hasLse())
+    return "there is a bias, or another function of scores than softmax";
+  if (!weightType)
+    return "the graph does not round weights, which products of 8 bits do";
+  if (weightType != stored)
+    return "the graph rounds weights to " + print(weightType) +
+           ", and kernels to the type of the value, " + print(stored);
+  return "";
+}
+
+void attn::raise::raiseProducts(RewriterBase &rewriter, AttentionOp op,
+                                Type weightType) {
+  if (isByte(op.getQuery().getType()) || isByte(op.getKey().getType()))
+    return;
+  Dequantization query(op.getQuery()), key(op.getKey()), value(op.getValue());
+  Dequantization *operands[] = {&query, &key, &value};
+  for (Dequantization *operand : operands)
+    if (!operand->match() || !isa<FloatType>(operand->getStoredType()))
+      return;
+  if (std::string obstacle = findObstacle(op, operands, weightType);
+      !obstacle.empty()) {
+    op.emitRemark() << "query, key and value are of 8 bits in the graph, and "
+                       "their products of "
+                    << getElementTypeOrSelf(op.getQuery()) << ": " << obstacle;
+    return;
+  }
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPoint(op);
+  SmallVector<Value> bytes, descales;
+  for (Dequantization *operand : operands) {
+    bytes.push_back(operand->buildBytes(rewriter, op.getLoc()));
+    descales.push_back(operand->buildDescale(rewriter, op.getLoc()));
+  }
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getQueryMutable().assign(bytes[0]);
+    op.getKeyMutable().assign(bytes[1]);
+    op.getValueMutable().assign(bytes[2]);
+    op.getDescalesMutable().assign(descales);
+  });
 }
