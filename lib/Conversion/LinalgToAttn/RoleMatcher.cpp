@@ -62,13 +62,14 @@ static SmallVector<Placed> place(ElementWalker &walker,
 }
 
 /// The last source that has exactly `variables`; with `type`, of that element
-/// type.
+/// type; unless it `takesFactor`, one that is the operand without a factor.
 static const Placed *findSource(ArrayRef<Placed> placed,
-                                ArrayRef<AffineExpr> variables,
-                                Type type = {}) {
+                                ArrayRef<AffineExpr> variables, Type type = {},
+                                bool takesFactor = true) {
   for (const Placed &candidate : llvm::reverse(placed))
     if (candidate.hasExactly(variables) &&
-        (!type || candidate.getType() == type))
+        (!type || candidate.getType() == type) &&
+        (takesFactor || candidate.source.factor == 1))
       return &candidate;
   return nullptr;
 }
@@ -167,8 +168,9 @@ static LogicalResult chooseSources(AttentionMatch &match,
   for (const Placed &first : llvm::reverse(queries)) {
     const Placed *query = findSource(queries, forQuery, first.getType());
     const Placed *key = findSource(keys, forKey, first.getType());
-    const Placed *value = findSource(values, forValue, first.getType());
-    if (!query || !key || !value || value->source.factor != 1)
+    const Placed *value = findSource(values, forValue, first.getType(),
+                                     /*takesFactor=*/false);
+    if (!query || !key || !value)
       continue;
     match.query = query->source;
     match.key = key->source;

@@ -33,6 +33,13 @@
 // RUN: attn-opt %t.heads.mlir --attn-raise -o %t 2>&1 | FileCheck %s --check-prefix=HEADS
 // HEADS: remark: query, key and value are of 8 bits in the graph, and their products of 'f32': they have scales of heads or tokens
 
+// Scales that are constants, as calibration leaves them; that of the scores behind the query's.
+// RUN: sed 's/f %\([xw]\), %%s : f32/f %\1, %%sc : f32/; s/^  %zero = .*/&\n  %%sc = arith.constant 0.0123 : f32/' %s > %t.constants.mlir
+// RUN: attn-opt %t.constants.mlir --attn-raise | FileCheck %s --check-prefix=CONSTANTS
+// RUN: attn-run %t.constants.mlir --raise --device=sim:sm_89 --random=5 --verify | FileCheck %s --check-prefix=PASS
+// CONSTANTS: arith.constant dense<1.230000e-02> : tensor<1xf32>
+// CONSTANTS: attn.attention {{.*}} descale(
+
 #id = affine_map<(h, i, d) -> (h, i, d)>
 #number = affine_map<(h, i, d) -> ()>
 #head = affine_map<(h, i, d) -> (h)>
@@ -76,14 +83,11 @@ func.func @f(%q: tensor<1x8x48x64xf32>, %k: tensor<1x8x80x64xf32>, %v: tensor<1x
     %r = arith.truncf %hi : f32 to f8E4M3FN
     linalg.yield %r : f8E4M3FN
   } -> tensor<8x80x64xf8E4M3FN>
-  %kw = linalg.generic {indexing_maps = [#id, #id], iterator_types = #p3} ins(%k8 : tensor<8x80x64xf8E4M3FN>) outs(%ke : tensor<8x80x64xf32>) {
-  ^bb0(%x: f8E4M3FN, %o: f32):
-    %r = arith.extf %x : f8E4M3FN to f32
-    linalg.yield %r : f32
-  } -> tensor<8x80x64xf32>
-  %ks = linalg.generic {indexing_maps = [#id, #number, #id], iterator_types = #p3} ins(%kw, %sk : tensor<8x80x64xf32>, tensor<f32>) outs(%ke : tensor<8x80x64xf32>) {
-  ^bb0(%x: f32, %s: f32, %o: f32):
-    %r = arith.mulf %x, %s : f32
+  // In one op, as fusion leaves it.
+  %ks = linalg.generic {indexing_maps = [#id, #number, #id], iterator_types = #p3} ins(%k8, %sk : tensor<8x80x64xf8E4M3FN>, tensor<f32>) outs(%ke : tensor<8x80x64xf32>) {
+  ^bb0(%x: f8E4M3FN, %s: f32, %o: f32):
+    %w = arith.extf %x : f8E4M3FN to f32
+    %r = arith.mulf %w, %s : f32
     linalg.yield %r : f32
   } -> tensor<8x80x64xf32>
   // VALUE-BEGIN
