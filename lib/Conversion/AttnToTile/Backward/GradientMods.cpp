@@ -34,7 +34,7 @@ getInserts(BackwardNest &nest) {
   return inserts;
 }
 
-void attn::addGradientMaxima(TiledAttention &attention, BackwardNest &nest) {
+static void addMaxima(TiledAttention &attention, BackwardNest &nest) {
   SmallVector<tensor::ParallelInsertSliceOp> inserts = getInserts(nest);
   auto findInsert = [&](Value tile) {
     return *llvm::find_if(inserts, [&](tensor::ParallelInsertSliceOp insert) {
@@ -56,7 +56,13 @@ void attn::addGradientMaxima(TiledAttention &attention, BackwardNest &nest) {
   }
 }
 
-LogicalResult attn::checkGradientMods(BackwardNest &nest) {
+void attn::addGradientMaxima(TiledAttention &attention,
+                             TiledBackward &backward) {
+  for (BackwardNest &nest : backward.nests)
+    addMaxima(attention, nest);
+}
+
+static LogicalResult checkMods(BackwardNest &nest) {
   for (tensor::ParallelInsertSliceOp insert : getInserts(nest)) {
     auto mod = insert.getSource().getDefiningOp<OutputModOp>();
     if (nest.attention.isSmallCache())
@@ -69,5 +75,12 @@ LogicalResult attn::checkGradientMods(BackwardNest &nest) {
                 "largest magnitudes it gives, got "
              << nest.getSlices() << " slices of " << nest.getTileColumns();
   }
+  return success();
+}
+
+LogicalResult attn::checkGradientMods(TiledBackward &backward) {
+  for (BackwardNest &nest : backward.nests)
+    if (failed(checkMods(nest)))
+      return failure();
   return success();
 }

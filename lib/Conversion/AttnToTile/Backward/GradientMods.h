@@ -22,10 +22,10 @@ llvm::SmallVector<OutputModOp> getGradientMods(mlir::Value stored);
 
 /// Adds the largest magnitudes of the rows of gradients, "amax_d_query" and so
 /// on, of several of one gradient then "amax_d_query1", to the operands.
-void addGradientMaxima(TiledAttention &attention, BackwardNest &nest);
+void addGradientMaxima(TiledAttention &attention, TiledBackward &backward);
 
-/// Fails where kernels of `nest` have no room for what follows its gradients.
-mlir::LogicalResult checkGradientMods(BackwardNest &nest);
+/// Fails where kernels have no gradient whole for what follows it.
+mlir::LogicalResult checkGradientMods(TiledBackward &backward);
 
 } // namespace attn
 

@@ -152,12 +152,11 @@ static LogicalResult addOperands(TiledBackward &backward) {
   addScoreOperands(attention, backward);
   // In the order of the results of the op.
   if (step.getAmax()) {
-    constexpr unsigned kMaxima = 2; // behind dQ and delta
     auto outputs = backward.nests.front().attention.forall.getRegionIterArgs();
-    addOperand(attention, "amax_ds", outputs[kMaxima], 1, /*isOutput=*/true);
+    addOperand(attention, "amax_ds", outputs[/*dQ and delta*/ 2], 1,
+               /*isOutput=*/true);
   }
-  for (BackwardNest &nest : backward.nests)
-    addGradientMaxima(attention, nest);
+  addGradientMaxima(attention, backward);
   for (BackwardNest &nest : backward.nests)
     nest.attention.operands = attention.operands;
   for (ScoreNest &nest : backward.scoreNests)
@@ -448,10 +447,8 @@ FailureOr<TiledBackward> TiledBackward::find(Operation *function,
     backward.rounding =
         (*sums.getUsers().begin())->getParentOfType<scf::ForallOp>();
   }
-  for (BackwardNest &nest : backward.nests)
-    if (failed(checkGradientMods(nest)))
-      return failure();
-  if (failed(checkScores(backward)) || failed(addOperands(backward)))
+  if (failed(checkGradientMods(backward)) || failed(checkScores(backward)) ||
+      failed(addOperands(backward)))
     return failure();
   return backward;
 }
