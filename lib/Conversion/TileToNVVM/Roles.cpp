@@ -61,6 +61,8 @@ private:
 
   static void setRegisters(OpBuilder &builder, Location loc, int64_t count,
                            NVVM::SetMaxRegisterAction action) {
+    if (count == RolesOp::kAsLaunched)
+      return;
     NVVM::SetMaxRegisterOp::create(
         builder, loc, builder.getI32IntegerAttr(count),
         NVVM::SetMaxRegisterActionAttr::get(builder.getContext(), action));

@@ -41,14 +41,16 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
         rewriter, loc, /*res=*/Type(), barrier, index.i32(type.getTileBytes()),
         NVVM::MemScopeKindAttr::get(getContext(), NVVM::MemScopeKind::CTA),
         rewriter.getBoolAttr(false), /*predicate=*/Value());
-    // Innermost dimension first.
-    SmallVector<Value> coordinates = {Value()};
-    for (ValueRange position : llvm::reverse(adaptor.getIndices()))
-      coordinates.push_back(index.toI32(position.front()));
     SmallVector<Value> pages =
         llvm::map_to_vector(adaptor.getPages(), [&](ValueRange page) {
           return index.toI32(page.front());
         });
+    // Innermost dimension first.
+    SmallVector<Value> coordinates;
+    if (adaptor.getIndices().size() == (pages.empty() ? 3 : 2))
+      coordinates.push_back(index.i32(0));
+    for (ValueRange position : llvm::reverse(adaptor.getIndices()))
+      coordinates.push_back(index.toI32(position.front()));
     if (!pages.empty())
       coordinates.push_back(Value());
     Value tile = adaptor.getTile().front(), multicast;
@@ -95,8 +97,9 @@ private:
     IndexBuilder index(rewriter, loc);
     SharedType type = op.getTile().getType();
     auto clusterPointer = LLVM::LLVMPointerType::get(context, kClusterSpace);
+    Value column = coordinates[0];
     for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
-      coordinates[0] = index.i32(col);
+      coordinates[0] = index.add(column, col);
       Value to =
           index.offset(rows, col * type.getRows() * type.getElementBytes());
       to = LLVM::AddrSpaceCastOp::create(rewriter, loc, clusterPointer, to);

@@ -34,18 +34,25 @@ Region *RolesOp::getRole(StringRef name) {
 
 /// `producer(24) all {...}`: the registers with the first role, which all have.
 void RolesOp::print(OpAsmPrinter &printer) {
+  auto printRegisters = [&](int64_t count) {
+    if (count != kAsLaunched)
+      printer << "(" << count << ")";
+  };
   bool isFirst = true;
   for (auto [name, role] : llvm::zip_equal(
            getNames().getAsValueRange<StringAttr>(), getProducers())) {
     printer << " " << name;
-    if (isFirst)
-      printer << "(" << getProducerRegisters() << ")"
-              << (getAll() ? " all" : "");
+    if (isFirst) {
+      printRegisters(getProducerRegisters());
+      printer << (getAll() ? " all" : "");
+    }
     printer << " ";
     printer.printRegion(role);
     isFirst = false;
   }
-  printer << " " << kConsumer << "(" << getConsumerRegisters() << ") ";
+  printer << " " << kConsumer;
+  printRegisters(getConsumerRegisters());
+  printer << " ";
   printer.printRegion(getConsumer());
   printer.printOptionalAttrDict((*this)->getAttrs(),
                                 {getNamesAttrName(), getAllAttrName(),
@@ -65,9 +72,9 @@ ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
     return success();
   };
   auto parseRegisters = [&](StringAttr name) -> ParseResult {
-    int64_t count = 0;
-    if (parser.parseLParen() || parser.parseInteger(count) ||
-        parser.parseRParen())
+    int64_t count = kAsLaunched;
+    if (succeeded(parser.parseOptionalLParen()) &&
+        (parser.parseInteger(count) || parser.parseRParen()))
       return failure();
     result.addAttribute(name, builder.getI64IntegerAttr(count));
     return success();
@@ -138,7 +145,10 @@ LogicalResult RolesOp::verify() {
       names.size() > most)
     return emitOpError() << "expected at most " << most
                          << " roles beside the consumer, got " << names.size();
-  for (int64_t registers : {getProducerRegisters(), getConsumerRegisters()})
+  int64_t producer = getProducerRegisters(), consumer = getConsumerRegisters();
+  if (producer == kAsLaunched && consumer == kAsLaunched)
+    return success();
+  for (int64_t registers : {producer, consumer})
     if (registers < 24 || registers > 256 || registers % 8 != 0)
       return emitOpError()
              << "expected registers to be a multiple of 8 from 24 "

@@ -231,8 +231,8 @@ attn_tile.kernel @pages_of_batches(%map: !attn_tile.tensor_map<8x64xf16, swizzle
   %c0 = arith.constant 0 : index
   %t = attn_tile.alloc : !attn_tile.shared<16x64xf16, swizzle = 128>
   %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
-  // expected-error @below {{expected the number of indices to be 2, got 3}}
-  attn_tile.copy_tma %map[%c0, %c0, %c0] pages(%c0, %c0) to %t, %full[%c0] : !attn_tile.tensor_map<8x64xf16, swizzle = 128> to !attn_tile.shared<16x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  // expected-error @below {{expected 2 or 3 indices, got 4}}
+  attn_tile.copy_tma %map[%c0, %c0, %c0, %c0] pages(%c0, %c0) to %t, %full[%c0] : !attn_tile.tensor_map<8x64xf16, swizzle = 128> to !attn_tile.shared<16x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
   attn_tile.return
 }
 
@@ -277,6 +277,19 @@ attn_tile.kernel @registers() warps(4) {
   attn_tile.roles producer(20) {
     %c0 = arith.constant 0 : index
   } consumer(240) {
+  ^bb0(%warpgroup: index):
+    %c0 = arith.constant 0 : index
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @registers_of_one() warps(4) {
+  // expected-error @below {{expected registers to be a multiple of 8 from 24 to 256, got 0}}
+  attn_tile.roles producer(24) {
+    %c0 = arith.constant 0 : index
+  } consumer {
   ^bb0(%warpgroup: index):
     %c0 = arith.constant 0 : index
   }

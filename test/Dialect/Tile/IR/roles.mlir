@@ -63,3 +63,19 @@ attn_tile.kernel @all(%n: index) warps(4) attributes {producer_warps = 4 : i64} 
   }
   attn_tile.return
 }
+
+// Registers as the kernel is launched with them.
+// CHECK-LABEL: attn_tile.kernel @as_launched
+// CHECK: attn_tile.roles producer {
+// CHECK-NEXT: attn_tile.stage
+// CHECK-NEXT: } consumer {
+attn_tile.kernel @as_launched(%n: index) warps(4) attributes {producer_warps = 1 : i64} {
+  %k = attn_tile.alloc : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+  attn_tile.roles producer {
+    %t = attn_tile.stage %k[%n] : !attn_tile.shared<2x64x64xf16, swizzle = 128>
+  } consumer {
+  ^bb0(%g: index):
+    %m = attn_tile.uniform %n : index
+  }
+  attn_tile.return
+}

@@ -18,7 +18,8 @@ def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
     its threads. Of the kernel's producer warps the first runs the first of the
     other roles, the second the next one, by one thread each; or with `all` each
     thread of them runs the only one. The numbers are registers a thread, which
-    producer warps and consumers divide anew (PTX ISA, setmaxnreg).
+    producer warps and consumers divide anew (PTX ISA, setmaxnreg); without them
+    all threads keep what the kernel is launched with.
 
     Example:
     ```mlir
@@ -45,6 +46,8 @@ def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
     static constexpr ::llvm::StringLiteral kConsumer = "consumer",
                                            kProducer = "producer",
                                            kProducts = "products";
+    /// Of the numbers of registers: no setmaxnreg.
+    static constexpr int64_t kAsLaunched = 0;
 
     ::mlir::Value getWarpgroup() { return getConsumer().getArgument(0); }
     /// The role of this name, among those of producer warps; null if there is
@@ -236,7 +239,8 @@ def CopyTmaOp : AttnTile_Op<"copy_tma", [
   let summary = "start copying a tile from global to shared memory by TMA";
   let description = [{
     The rows [row, row + rows) and all columns of the matrix at the leading
-    `indices`; rows past the end are filled with 0. One thread arrives at the
+    `indices`, or with one more index the columns from that one on; what is past
+    the end is filled with 0. One thread arrives at the
     barrier, announces the tile's bytes and starts the copies (PTX ISA,
     cp.async.bulk.tensor); the phase completes when the tile is there.
     `evict_first` and `evict_last` say how long the L2 cache shall keep it. With
