@@ -377,14 +377,27 @@ static void explainFallback(BackwardSelection &small,
                      formatSeconds(small.getSeconds());
 }
 
+/// True if kernels of some family have so many warps that only load, whatever
+/// their schedule.
+static bool isOfFamily(int64_t producers) {
+  constexpr MmaFamily all[] = {MmaFamily::MmaSync, MmaFamily::Wgmma,
+                               MmaFamily::Tcgen05};
+  return std::any_of(std::begin(all), std::end(all), [&](MmaFamily family) {
+    return getFamily(family).facts.producerWarps == producers;
+  });
+}
+
 std::string attn::printUnusedFields(const ScheduleOverrides &given,
                                     const AttentionProblem &problem) {
   bool isByte = getSizeBytes(problem.elementType) == 1;
   std::vector<std::string> unused;
-  for (const std::string &name : given.getNames())
-    if (!isFieldOf(AttentionPass::Backward, name) &&
-        !(isByte && name == "promote"))
+  int64_t producers = given.getValues().producerWarps;
+  for (const std::string &name : given.getNames()) {
+    bool isUsed = isFieldOf(AttentionPass::Backward, name) ||
+                  (isByte && name == "promote");
+    if (!isUsed || (name == "producer_warps" && !isOfFamily(producers)))
       unused.push_back(name);
+  }
   return join(unused, ", ");
 }
 

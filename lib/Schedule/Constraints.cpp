@@ -157,6 +157,10 @@ void Checker::checkInstructions() {
   if (std::string obstacle = family.findObstacle(problem, target);
       !obstacle.empty())
     reject("mma", obstacle);
+  else if (family.loadsByTma(schedule) && !target.hasTma)
+    reject("tma", "expected producer_warps=0 on " + target.name +
+                      ", which has no TMA, got " +
+                      std::to_string(schedule.producerWarps));
   // The first with conversions to 8-bit floats.
   if (getSizeBytes(problem.outputType) == 1 && target.computeCapability < 89)
     reject("mma", "expected a target of sm_89 or later for out=" +
@@ -403,7 +407,7 @@ static constexpr int64_t kMostBoxes = 16;
 
 void Checker::checkPages(const std::string &name, int64_t page, int64_t columns,
                          ElementType type) {
-  if (!family.hasRoles() || page == 0)
+  if (!family.loadsByTma(schedule) || page == 0)
     return;
   std::string got = ", got tile_n=" + std::to_string(schedule.tileN) + " and " +
                     name + "=" + std::to_string(page);
@@ -430,6 +434,8 @@ void Checker::checkFeatures() {
                    schedule.tileDv < getPaddedValueDim(problem);
   bool hasRoles = family.hasRoles();
   require(features.wgmma, hasRoles, kernels);
+  require(features.producers, !hasRoles && schedule.producerWarps > 0,
+          kernels + " with a producer for such tiles");
   require(features.sharedRows, hasRoles && schedule.warps * 16 > schedule.tileM,
           "warpgroups that share rows");
   require(features.wgmmaSlices,

@@ -30,6 +30,7 @@ GeneratorFeatures getGeneratorFeatures(const AttentionProblem &problem,
   // Kernels whose warps have roles take inputs of 16 and 8 bits.
   const Family &best = *getFamilies(target).front();
   features.wgmma = best.hasRoles() && !isF32;
+  features.producers = isGpu && !isF32;
   // Warpgroups share rows where the values are columns of the keys.
   features.sharedRows = problem.sharedKV && !widens;
   features.wgmmaSlices = false;

@@ -31,9 +31,11 @@ bool maySpill(const AttentionProblem &problem, const Schedule &schedule,
   int64_t margin = kRegisterMargin;
   if (problem.hasBias)
     margin += problem.isRowBias ? kRowBiasMargin : kBiasMargin;
+  // A producer's threads have as many as those that compute.
+  int64_t most = schedule.producerWarps > 0 ? getRegisterLimit(schedule, target)
+                                            : target.maxRegistersPerThread;
   return !getFamily(schedule.mma).hasRoles() &&
-         getRegisterUse(problem, schedule).getTotal() >
-             target.maxRegistersPerThread - margin;
+         getRegisterUse(problem, schedule).getTotal() > most - margin;
 }
 
 /// Most keys that a row may see.
@@ -67,11 +69,10 @@ int64_t getCtasPerSm(const AttentionProblem &problem, const Schedule &schedule,
                      const TargetInfo &target) {
   if (target.kind == TargetKind::Cpu)
     return 1;
-  int64_t threads = schedule.getNumThreads();
+  int64_t threads = schedule.getNumThreads(), warps = threads / 32;
   int64_t sharedMemory = getSharedMemoryUse(problem, schedule).total +
                          target.sharedMemoryReservedBytes;
-  int64_t registers =
-      threads * getAllocatedRegisters(problem, schedule, target);
+  int64_t registers = 32 * getAllocatedRegisters(problem, schedule, target);
   int64_t ctas =
       std::min(target.maxCtasPerSm, target.maxThreadsPerSm / threads);
   // A schedule without matrix instructions, which no GPU takes, has neither.
@@ -80,7 +81,9 @@ int64_t getCtasPerSm(const AttentionProblem &problem, const Schedule &schedule,
       ctas = std::min(ctas, available / used);
   };
   fit(target.sharedMemoryPerSmBytes, sharedMemory);
-  fit(target.registersPerSm, registers);
+  // A partition of an SM has a quarter of its registers, and no part of a warp.
+  if (registers > 0)
+    fit(4 * (target.registersPerSm / 4 / registers), warps);
   return ctas;
 }
 

@@ -168,11 +168,13 @@ static constexpr Field fields[] = {
         "tile_dv", "columns of V and O accumulated at once", 1, kMostElements),
     number<&Schedule::stages>("stages", "buffers of the K/V pipeline", 1, 8),
     number<&Schedule::warps>("warps", "warps that compute", 1, kMostWarps),
-    number<&Schedule::producerWarps>("producer_warps", "warps that only load",
-                                     0, kMostWarps)
+    number<&Schedule::producerWarps>(
+        "producer_warps",
+        "warps that only load, by TMA; 0: those that compute do, by cp.async",
+        0, kMostWarps)
         .of(kSoftmax)
         .ofFamilies()
-        .as(Shown::InAttribute),
+        .as(Shown::IfSet),
     flag<&Schedule::queryInRegisters>(
         "query_in_registers", "keep the query tile in registers (0 or 1)")
         .ofOnline(),

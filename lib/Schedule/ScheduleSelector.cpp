@@ -65,15 +65,16 @@ static int64_t getUnrolledProducts(const Schedule &schedule) {
 static constexpr int64_t kFewProducts = 16 * 64 * 256;
 
 /// By what one of two schedules that are as fast is preferred: less code, which
-/// compiles faster and leaves more registers, and of small code fewer
-/// instructions, which longer tiles have, and less shared memory, so that more
-/// CTAs copy while one computes.
-static std::tuple<int64_t, double, int64_t>
+/// compiles faster and leaves more registers, none of it copies; and of small
+/// code fewer instructions, which longer tiles have, and less shared memory, so
+/// that more CTAs copy while one computes.
+static std::tuple<int64_t, bool, double, int64_t>
 getEffort(const Candidate &candidate) {
   int64_t products = getUnrolledProducts(candidate.schedule);
+  bool copies = candidate.schedule.producerWarps == 0;
   if (products > kFewProducts)
-    return {products, 0, 0};
-  return {kFewProducts, candidate.cost.getTerm("issue"),
+    return {products, copies, 0, 0};
+  return {kFewProducts, copies, candidate.cost.getTerm("issue"),
           candidate.cost.sharedMemoryBytes};
 }
 

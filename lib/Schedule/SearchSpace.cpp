@@ -76,6 +76,7 @@ private:
   void expandKeys(const std::vector<int64_t> &sizes);
   void expandClusters();
   void expandRoles();
+  std::vector<int64_t> getProducers() const;
   bool isUniform() const;
   bool getOutputTile(Schedule schedule) const;
   int64_t getEarlyKeys(const Schedule &schedule) const;
@@ -321,6 +322,14 @@ void Space::expandRoles() {
          [&](const Schedule &s) { return getEarlyKeys(s); });
 }
 
+/// Who loads, where the computing warps can do so themselves. Beside a better
+/// family these kernels are what is left for few rows and wide slices.
+std::vector<int64_t> Space::getProducers() const {
+  const Family &best = *getFamilies(target).front();
+  return target.hasTma && !best.hasRoles() ? std::vector<int64_t>{0, 1}
+                                           : std::vector<int64_t>{0};
+}
+
 /// True if registers are to hold the sums of a tile, too: where V can be sliced
 /// they will, and other tiles are searched for, unless the user has chosen one.
 bool Space::holdsSums(Schedule schedule) const {
@@ -370,11 +379,14 @@ std::vector<Schedule> Space::takeLargeCache() {
     });
   expand("stages", &Schedule::stages,
          [&](const Schedule &) { return family.getStages(); });
-  if (isGpu && !hasRoles)
+  if (isGpu && !hasRoles) {
+    expand("producer_warps", &Schedule::producerWarps,
+           [&](const Schedule &) { return getProducers(); });
     expand("query_in_registers", &Schedule::queryInRegisters,
            [](const Schedule &) {
              return std::vector<int64_t>{0, 1};
            });
+  }
   if (isGpu && problem.changesQuery())
     expand("query_prologue", &Schedule::queryPrologue, [](const Schedule &) {
       return std::vector<int64_t>{static_cast<int64_t>(QueryPrologue::Kernel),

@@ -16,6 +16,8 @@
 namespace attn {
 using detail::kRewriteStages;
 
+static constexpr int64_t kMbarrierBytes = 8;
+
 /// Whole instructions, and rows of a tile of 32 bytes at least.
 static int64_t getPadding(const AttentionProblem &problem) {
   return std::max<int64_t>(Family::getDepth(problem.getKeyType()), 16);
@@ -61,6 +63,10 @@ static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
     if (schedule.clusterD > 1)
       use.scores += tileScores * 2;
     use.scores += 4 * tileScores * (schedule.clusterD - 1) / schedule.clusterD;
+  } else if (family.loadsByTma(schedule)) {
+    // Full and empty, of the query and of each stage of K and V. Tiles are
+    // whole numbers of what their swizzle repeats: aligning them takes nothing.
+    use.barriers = kMbarrierBytes * (2 + 4 * schedule.stages);
   }
   // The first tiles of K and V are on their way while a query tile moves to
   // registers: they cannot share its place. The output takes the place of

@@ -33,9 +33,11 @@ static constexpr double kMbarrierClocks = 25;
 /// sum, half a conversion, half a copy. To this comes the rescaling of the
 /// accumulator, dv / tileN for each score.
 static constexpr double kInstructionsPerScore = 4;
-/// Of these, what a maximum costs with the rescaling, and what a sum.
+/// Of these, what a maximum costs with the rescaling, what a sum, and what the
+/// warps that compute copy where nobody else does.
 static constexpr double kInstructionsPerMaximum = 1;
 static constexpr double kInstructionsPerSum = 1;
+static constexpr double kInstructionsPerCopy = 0.5;
 /// Instructions of each thread for each key tile: reductions across lanes,
 /// loop, addresses.
 static constexpr double kInstructionsPerTile = 80;
@@ -129,6 +131,9 @@ private:
       instructions -= kInstructionsPerMaximum;
     if (problem.normalization == Normalization::None)
       instructions -= kInstructionsPerSum;
+    // Of families with roles the number of all of them was fitted.
+    if (!family.hasRoles() && family.loadsByTma(schedule))
+      instructions -= kInstructionsPerCopy;
     return instructions;
   }
   /// Exponentials of the softmax on their own units, for each score. What a
@@ -225,7 +230,7 @@ double TimeModel::getPageClocks() const {
     double boxes = page ? std::max(tileN / static_cast<double>(page), 1.0) : 0;
     return boxes * std::ceil(static_cast<double>(columns) * bytes / 128);
   };
-  return family.hasRoles()
+  return family.loadsByTma(schedule)
              ? kPageClocks *
                    (count(problem.keyPage, schedule.tileD, keyBytes) +
                     count(problem.valuePage, schedule.tileDv, valueBytes))
@@ -346,7 +351,7 @@ PhaseWork TimeModel::getOnePass() const {
   double outputBytes = tileM * static_cast<double>(schedule.tileDv) *
                        static_cast<double>(getSizeBytes(problem.outputType));
   double barriers =
-      family.hasRoles() ? kMbarrierClocks : 2 * getBarrierClocks();
+      family.loadsByTma(schedule) ? kMbarrierClocks : 2 * getBarrierClocks();
   phase.exposedClocks =
       ctaTiles * barriers +
       static_cast<double>(cost.ctas) *

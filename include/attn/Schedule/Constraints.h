@@ -38,6 +38,8 @@ struct GeneratorFeatures {
   bool headDimClusters = false;   ///< that share the head dims of a query tile
   /// Without it, sm_90a runs mma_sync kernels.
   bool wgmma = true;
+  /// mma_sync kernels whose tiles a producer brings by TMA.
+  bool producers = true;
   /// Two warpgroups share 64 rows and split the columns.
   bool sharedRows = true;
   /// wgmma kernels whose tiles hold a slice of a head dim: dv-split and small

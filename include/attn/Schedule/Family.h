@@ -50,9 +50,9 @@ public:
     int64_t maxUnits;
     /// Most columns of a product; 0 without a limit.
     int64_t maxColumns;
-    /// Warps that only load. With them, warps have roles: tiles come by TMA
-    /// while others are computed, and products run beside the softmax of
-    /// another tile.
+    /// Warps that only load, in every kernel of the family. With them, warps
+    /// have roles: tiles come by TMA while others are computed, and products
+    /// run beside the softmax of another tile.
     int64_t producerWarps;
     /// Columns of tensor memory, where products go; 0 if they go to registers.
     int64_t tensorColumns;
@@ -68,6 +68,14 @@ public:
   virtual ~Family() = default;
 
   bool hasRoles() const { return facts.producerWarps > 0; }
+
+  /// Warps that only load in a kernel of `schedule`, by TMA.
+  int64_t getProducerWarps(const Schedule &schedule) const {
+    return hasRoles() ? facts.producerWarps : schedule.producerWarps;
+  }
+  bool loadsByTma(const Schedule &schedule) const {
+    return getProducerWarps(schedule) > 0;
+  }
 
   /// Warps that have `rows` rows of a product.
   int64_t countWarps(int64_t rows) const {
@@ -117,7 +125,7 @@ public:
                                    const TargetInfo &target) const = 0;
   /// What a producer thread needs, and what that leaves for each computing one
   /// of a CTA of `units` units, of `registers` of an SM; more for a producer
-  /// that computes, too. Of families whose warps have roles.
+  /// that computes, too. Zeros: all threads keep what they are launched with.
   virtual RegisterSplit splitRegisters(int64_t /*units*/, int64_t /*registers*/,
                                        bool /*producerComputes*/) const {
     return {0, 0};

@@ -97,7 +97,8 @@ struct Schedule {
   /// Warps that compute. mma_sync: each owns tileM / warps rows, a multiple of
   /// 16. wgmma: four form a warpgroup, which owns 64 rows.
   int64_t warps = 4;
-  /// Warps that only load; 0 where the computing warps load for themselves.
+  /// Warps that only load, by TMA; 0 where the computing warps load for
+  /// themselves, by cp.async.
   int64_t producerWarps = 0;
   /// The query tile stays in registers as MMA fragments.
   bool queryInRegisters = false;

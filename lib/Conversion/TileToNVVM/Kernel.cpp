@@ -18,9 +18,10 @@ static constexpr int64_t kSharedMemoryAlignment = 1024;
 /// CUtensorMap.
 static constexpr int64_t kTensorMapBytes = 128, kTensorMapAlignment = 64;
 
-/// Registers of a thread, of the 65536 of an SM.
+/// Registers of a thread, of the 65536 of an SM: each of its four partitions
+/// has a quarter of them, and of the warps, rounded up.
 static int32_t getMaxRegisters(KernelOp op) {
-  int64_t share = 65536 / op.getThreads();
+  int64_t share = 65536 / llvm::alignTo(op.getThreads(), 128);
   return static_cast<int32_t>(std::min<int64_t>(240, share / 8 * 8));
 }
 

@@ -13,12 +13,12 @@ namespace {
 class MmaSync final : public Family {
 public:
   MmaSync()
-      : Family(
-            {MmaFamily::MmaSync, /*unitWarps=*/1, /*unitRows=*/16,
-             /*unitShare=*/0.25, /*maxUnits=*/0, /*maxColumns=*/0,
-             /*producerWarps=*/0, /*tensorColumns=*/0, /*rank=*/1,
-             getScheduleFieldSet({"query_in_registers", "query_prologue",
-                                  "rescale_threshold", "promote", "fused"})}) {}
+      : Family({MmaFamily::MmaSync, /*unitWarps=*/1, /*unitRows=*/16,
+                /*unitShare=*/0.25, /*maxUnits=*/0, /*maxColumns=*/0,
+                /*producerWarps=*/0, /*tensorColumns=*/0, /*rank=*/1,
+                getScheduleFieldSet({"producer_warps", "query_in_registers",
+                                     "query_prologue", "rescale_threshold",
+                                     "promote", "fused"})}) {}
 
   std::string findObstacle(const AttentionProblem &problem,
                            const TargetInfo &target) const override {
@@ -29,13 +29,18 @@ public:
                     std::vector<Violation> &violations) const override;
   void checkSharing(const AttentionProblem &problem, const Schedule &schedule,
                     std::vector<Violation> &violations) const;
+  void checkProducer(const AttentionProblem &problem, const Schedule &schedule,
+                     std::vector<Violation> &violations) const;
   RegisterUse getRegisterUse(const AttentionProblem &problem,
                              const Schedule &schedule) const override;
 
-  /// Registers are given to warps in units of 8 a thread.
+  /// Registers are given to warps in units of 8 a thread, by each of the four
+  /// partitions of an SM to its warps: a ninth one makes the share of all that
+  /// of twelve.
   int64_t getRegisterLimit(const Schedule &schedule,
                            const TargetInfo &target) const override {
-    int64_t share = target.registersPerSm / schedule.getNumThreads();
+    int64_t share =
+        target.registersPerSm / alignUp(schedule.getNumThreads(), 4 * 32);
     return std::min(target.maxRegistersPerThread, alignDown(share, 8));
   }
 
@@ -65,6 +70,8 @@ void MmaSync::checkMapping(const AttentionProblem &problem,
              ", got " + std::to_string(schedule.tileM)});
   if (sharing > 1)
     checkSharing(problem, schedule, violations);
+  if (schedule.producerWarps > 0)
+    checkProducer(problem, schedule, violations);
 }
 
 /// Warps that share rows have whole panels of the tile of V each.
@@ -87,6 +94,26 @@ void MmaSync::checkSharing(const AttentionProblem &problem,
     reject("tile_dv a multiple of " + std::to_string(columns), schedule.tileDv);
   if (schedule.kind == ScheduleKind::SmallCache)
     reject("kind=large_cache or split_kv", schedule.tileM);
+}
+
+/// One warp loads by TMA: what is multiplied as it comes.
+void MmaSync::checkProducer(const AttentionProblem &problem,
+                            const Schedule &schedule,
+                            std::vector<Violation> &violations) const {
+  requireRange(violations, "producer_warps", schedule.producerWarps, 0, 1);
+  std::string obstacle;
+  if (schedule.kind == ScheduleKind::SmallCache)
+    obstacle = "kind=small_cache";
+  else if (problem.cacheType)
+    obstacle =
+        "keys and values of " + std::string(getName(problem.getKeyType())) +
+        " beside a query of " + std::string(getName(problem.elementType));
+  else if (schedule.queryPrologue == QueryPrologue::Fused)
+    obstacle = "query_prologue=fused";
+  if (!obstacle.empty())
+    violations.push_back(
+        {"producer", "expected producer_warps=0 with " + obstacle + ", got " +
+                         std::to_string(schedule.producerWarps)});
 }
 
 /// mma.sync: a warp holds rows x columns of an f32 accumulator in rows *

@@ -170,7 +170,7 @@ func.func @small_cache_lengths(%q: tensor<1x1x64x64xf16>, %n: tensor<1xi32>) -> 
 
 func.func @wgmma_pages(%q: tensor<1x1x64x64xf16>, %pool: tensor<9x1x48x64xf16>, %t: tensor<1x4xi32>) -> tensor<1x1x64x64xf16> {
   %k = attn.paged %pool[%t] : tensor<9x1x48x64xf16>[tensor<1x4xi32>] -> tensor<1x1x192x64xf16>
-  // expected-error @below {{expected mma = "mma_sync", got #attn.schedule<mma = "wgmma", tile_m = 64, tile_n = 64, stages = 2, warps = 4>: TMA brings tiles of up to 8 pages of a multiple of 8 keys, or a part of one, and pages have 48}}
+  // expected-error @below {{expected mma = "mma_sync" without producer_warps, got #attn.schedule<mma = "wgmma", tile_m = 64, tile_n = 64, stages = 2, warps = 4>: TMA brings tiles of up to 8 pages of a multiple of 8 keys, or a part of one, and pages have 48}}
   %o = attn.attention %q, %k, %k {schedule = #attn.schedule<tile_m = 64, tile_n = 64, warps = 4, stages = 2, mma = "wgmma">}
       : tensor<1x1x64x64xf16>, tensor<1x1x192x64xf16>, tensor<1x1x192x64xf16> -> tensor<1x1x64x64xf16>
   return %o : tensor<1x1x64x64xf16>

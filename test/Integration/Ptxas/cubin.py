@@ -27,7 +27,7 @@ OPCODES = {
     "LDL": {0x983},
     "STL": {0x387},
     "BAR": {0xB1D, 0x51D},
-    "BRA": {0x947},
+    "BRA": {0x947, 0x547},
 }
 WARPGROUP = 0x9C5  # WARPGROUP.ARRIVE and WARPGROUP.DEPBAR
 

@@ -183,6 +183,7 @@ TEST_F(Constraints, rangesAreChecked) {
   schedule.exp2OnFma = 9;
   schedule.clusterM = 0;
   schedule.clusterD = 17;
+  target = *lookupTarget("sm_120");
   EXPECT_EQ(getMessages(), "range: expected stages from 1 to 8, got 9\n"
                            "range: expected warps from 1 to 16, got 17\n"
                            "range: expected producer_warps from 0 to 4, got 5\n"
@@ -324,10 +325,40 @@ TEST_F(Constraints, warpsOwnWholeFragments) {
   set("warps=6");
   EXPECT_EQ(getMessages(),
             "warps: expected tile_m a multiple of 16 * warps = 96, got 64\n");
-  set("warps=4 producer_warps=4");
+}
+
+/// One of a kernel of mma.sync, where there is TMA.
+TEST_F(Constraints, producers) {
+  set("producer_warps=1");
+  EXPECT_EQ(getMessages(), "tma: expected producer_warps=0 on sm_80, which has "
+                           "no TMA, got 1\n");
+  target = *lookupTarget("sm_120");
+  EXPECT_EQ(getMessages(), "");
+  set("producer_warps=4");
   EXPECT_EQ(getMessages(),
-            "mma: expected producer_warps=0 with mma=mma_sync (it is of wgmma, "
-            "tcgen05), got 4\n");
+            "range: expected producer_warps from 0 to 1, got 4\n");
+  set("producer_warps=1 query_prologue=fused");
+  problem.queryRotations = 1;
+  EXPECT_EQ(getMessages(), "producer: expected producer_warps=0 with "
+                           "query_prologue=fused, got 1\n");
+  set("query_prologue=kernel");
+  problem.keyPage = problem.valuePage = 48;
+  EXPECT_EQ(getMessages(),
+            "pages: expected tile_n of up to 8 pages or a part of one, and "
+            "key_page to be a multiple of 8, got tile_n=64 and key_page=48\n"
+            "pages: expected tile_n of up to 8 pages or a part of one, and "
+            "value_page to be a multiple of 8, got tile_n=64 and "
+            "value_page=48\n");
+  problem.keyPage = problem.valuePage = 16;
+  EXPECT_EQ(getMessages(), "");
+  problem.cacheType = ElementType::F8E4M3FN;
+  EXPECT_EQ(getMessages(),
+            "producer: expected producer_warps=0 with keys and values of "
+            "f8E4M3FN beside a query of bf16, got 1\n");
+  features.producers = false;
+  EXPECT_NE(getMessages().find("feature: the code generator has no mma_sync "
+                               "kernels with a producer for such tiles\n"),
+            std::string::npos);
 }
 
 TEST_F(Constraints, rowsOfATileHave32Bytes) {

@@ -137,6 +137,32 @@ TEST(ResourceModel, mmaSyncByHand) {
   EXPECT_EQ(getRegisterUse(problem, schedule).operands, 32 + 8);
 }
 
+/// Full and empty barriers beside tiles that need no gaps; a warp that loads
+/// has as many registers as those that compute, of a partition that has more
+/// warps than the others.
+TEST(ResourceModel, producersOfMmaSync) {
+  AttentionProblem problem = makeProblem("D=128");
+  TargetInfo target = *lookupTarget("sm_120");
+  Schedule schedule = *Schedule::parse(
+      "tile_m=64 tile_n=32 tile_d=128 tile_dv=128 stages=2 warps=4 "
+      "query_in_registers=1 producer_warps=1");
+  SharedMemoryUse use = getSharedMemoryUse(problem, schedule);
+  EXPECT_EQ(use.barriers, 8 * (2 + 2 * 2 * 2));
+  EXPECT_EQ(use.total, 49152 + 80);
+  EXPECT_EQ(getCtasPerSm(problem, schedule, target), 2);
+  EXPECT_EQ(getRegisterLimit(schedule, target), 255);
+  schedule.tileM = 128;
+  schedule.warps = 8;
+  EXPECT_EQ(getRegisterLimit(schedule, target), 168);
+  // 99 KiB of a CTA.
+  schedule.tileN = 64;
+  EXPECT_EQ(getSharedMemoryUse(problem, schedule).total, 98304 + 80);
+  EXPECT_LE(98304 + 80, target.sharedMemoryPerCtaBytes);
+  schedule.stages = 3;
+  EXPECT_GT(getSharedMemoryUse(problem, schedule).total,
+            target.sharedMemoryPerCtaBytes);
+}
+
 TEST(ResourceModel, registersAgreeWithPtxas) {
   // The fewest registers (255 - 8 n) with which ptxas 13.0 spills nothing of
   // this project's kernel, full or causal, for sm_80.

@@ -149,6 +149,23 @@ TEST(CostModel, transpositionOfBytes) {
               32 * (128 * 128) * (3 + 2 * 2 + 1 + 1) / 128.0, 1);
 }
 
+/// Who computes copies nothing, and meets nobody.
+TEST(CostModel, producersOfMmaSync) {
+  AttentionProblem problem =
+      *AttentionProblem::parse("H=17 M=640 N=4096 D=128"); // a tile for each SM
+  Schedule schedule = *Schedule::parse(
+      "tile_m=64 tile_n=32 tile_d=128 tile_dv=128 stages=2 warps=4");
+  TargetInfo target = *lookupTarget("sm_120");
+  Cost without = getCost(problem, schedule, target);
+  schedule.producerWarps = 1;
+  Cost with = getCost(problem, schedule, target);
+  double clocks = target.clockGHz * 1e9 * target.smCount;
+  EXPECT_NEAR((without.getTerm("issue") - with.getTerm("issue")) * clocks,
+              17.0 * 640 * 4096 * 0.5 / target.lanesPerClock, 1);
+  EXPECT_EQ(with.getL2Bytes(), without.getL2Bytes());
+  EXPECT_LT(with.getTerm("exposed"), without.getTerm("exposed"));
+}
+
 TEST(CostModel, weightsWithoutSoftmaxAreCheaper) {
   Schedule schedule = *Schedule::parse(
       "mma=wgmma tile_m=128 tile_n=128 tile_d=64 tile_dv=64 stages=2 warps=8 "
@@ -254,6 +271,24 @@ TEST(ScheduleSelector, everyRankedScheduleIsLegalAndSorted) {
     EXPECT_LE(selection->chosen().cost.seconds,
               selection->ranked.back().cost.seconds);
   }
+}
+
+/// Where the computing warps could load, a producer is a choice of its own.
+TEST(ScheduleSelector, producersWhereThereIsTma) {
+  const char *problem = "Hq=32 Hkv=8 M=8192 N=8192 D=128 mask=causal";
+  Result<Selection> selection = select(problem, "sm_120");
+  ASSERT_TRUE(selection) << selection.error();
+  EXPECT_EQ(selection->chosen().schedule.producerWarps, 1);
+  selection = select(problem, "sm_120", "producer_warps=0");
+  ASSERT_TRUE(selection) << selection.error();
+  EXPECT_EQ(selection->chosen().schedule.producerWarps, 0);
+  selection = select(problem, "sm_80");
+  ASSERT_TRUE(selection) << selection.error();
+  for (const Candidate &candidate : selection->ranked)
+    EXPECT_EQ(candidate.schedule.producerWarps, 0);
+  selection = select(problem, "sm_90a", "mma=mma_sync producer_warps=1");
+  ASSERT_TRUE(selection) << selection.error();
+  EXPECT_EQ(selection->chosen().schedule.mma, MmaFamily::MmaSync);
 }
 
 TEST(ScheduleSelector, choiceIsDeterministic) {

@@ -106,6 +106,11 @@ TEST(ScheduleOverrides, ofASchedule) {
       ScheduleOverrides::of(schedule, AttentionPass::Backward).print(),
       "kind=large_cache mma=wgmma tile_m=64 tile_n=64 tile_d=64 tile_dv=64 "
       "stages=2 warps=4 producer_warps=4 fused=0");
+  schedule = *Schedule::parse("mma=mma_sync producer_warps=1");
+  EXPECT_EQ(schedule.print(),
+            "kind=large_cache mma=mma_sync tile_m=64 tile_n=64 tile_d=64 "
+            "tile_dv=64 stages=2 warps=4 producer_warps=1");
+  EXPECT_EQ(schedule.getNumThreads(), 160);
   EXPECT_TRUE(isFieldOf(AttentionPass::Backward, "fused"));
   EXPECT_FALSE(isFieldOf(AttentionPass::Forward, "fused"));
   EXPECT_FALSE(isFieldOf(AttentionPass::Backward, "turns"));

@@ -444,12 +444,11 @@ LogicalResult ForwardKernelBuilder::build(StringRef name) {
   if (attention.getSharing() > 1 && failed(checkSharing()))
     return failure();
   if (std::string obstacle =
-          KeyStorage::of(attention.first)
-              .findTmaObstacle(getFamily(schedule.mma), schedule.tileN);
-      !obstacle.empty())
+          KeyStorage::of(attention.first).findTmaObstacle(schedule.tileN);
+      getFamily(schedule.mma).loadsByTma(schedule) && !obstacle.empty())
     return attention.first.emitOpError()
-           << "expected mma = \"mma_sync\", got " << attention.schedule << ": "
-           << obstacle;
+           << "expected mma = \"mma_sync\" without producer_warps, got "
+           << attention.schedule << ": " << obstacle;
   if (failed(takeTiles()))
     return failure();
   takeColumns();

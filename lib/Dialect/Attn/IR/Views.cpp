@@ -91,10 +91,7 @@ Value attn::getStorage(Value pool) {
   return pool;
 }
 
-std::string KeyStorage::findTmaObstacle(const Family &family,
-                                        int64_t tileN) const {
-  if (!family.hasRoles())
-    return "";
+std::string KeyStorage::findTmaObstacle(int64_t tileN) const {
   for (Value tensor : {key, value})
     if (PagedOp pages = getPages(tensor)) {
       int64_t page = pages.getPool().getType().getDimSize(kSequence);

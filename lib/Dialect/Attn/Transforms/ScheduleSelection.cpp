@@ -15,6 +15,7 @@
 #include "attn/Dialect/Attn/IR/OutputOps.h"
 #include "attn/Dialect/Attn/IR/RowOps.h"
 #include "attn/Dialect/Attn/IR/Views.h"
+#include "attn/Schedule/Family.h"
 #include "attn/Support/ElementType.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -404,8 +405,8 @@ static void restrictToRepair(AttentionOp op, ScheduleOverrides &fields) {
 static void restrictFeatures(AttentionOp op, const TargetInfo &target,
                              GeneratorFeatures &features) {
   const Family &best = *getFamilies(target).front();
-  if (!KeyStorage::of(op).findTmaObstacle(best).empty())
-    features.wgmma = false;
+  if (!KeyStorage::of(op).findTmaObstacle().empty())
+    features.wgmma = features.producers = false;
   // Of a tile that producers bring two warpgroups with the same rows take
   // columns as values, each up to 256, where it is not widened on the way.
   bool sharesTiles = best.facts.id == MmaFamily::Wgmma &&

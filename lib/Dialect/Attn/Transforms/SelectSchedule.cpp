@@ -76,7 +76,7 @@ static std::string explainFallback(AttentionOp op, const TargetInfo &target,
   if (std::string obstacle = family.findObstacle(getProblem(op), target);
       !obstacle.empty())
     return obstacle;
-  if (std::string obstacle = KeyStorage::of(op).findTmaObstacle(family);
+  if (std::string obstacle = KeyStorage::of(op).findTmaObstacle();
       !obstacle.empty())
     return obstacle;
   for (const Rejection &rejection : selection.rejected)

@@ -396,9 +396,15 @@ void Overlapper::run() {
 // The pass
 //===----------------------------------------------------------------------===//
 
-/// Products there complete in their loop step.
-static bool hasTensorMemory(KernelOp kernel) {
-  return !kernel.getBody().front().getOps<AllocTensorsOp>().empty();
+/// Products of tensor memory, and those of mma.sync, complete in their loop
+/// step.
+static bool completesInStep(KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<AllocTensorsOp, MmaOp>(op) ? WalkResult::interrupt()
+                                              : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 namespace {
@@ -410,7 +416,7 @@ struct OverlapSoftmaxPass
     FailureOr<Turns> turns = getTurns();
     if (failed(turns))
       return signalPassFailure();
-    if (!getOperation().getForward() || hasTensorMemory(getOperation()))
+    if (!getOperation().getForward() || completesInStep(getOperation()))
       return;
     getOperation().walk([&](RolesOp roles) {
       std::vector<ForwardStep> steps;

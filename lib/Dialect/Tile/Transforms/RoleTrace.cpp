@@ -29,7 +29,7 @@ public:
   RoleTracer(KernelOp kernel, const TracedLaunch &launch)
       : kernel(kernel), launch(launch),
         ctas(kernel.getClusterCtas().value_or(1)),
-        warpgroups(kernel.getWarps() / kWarpsPerGroup) {}
+        warpgroups(llvm::divideCeil(kernel.getWarps(), kWarpsPerGroup)) {}
 
   FailureOr<Protocol> run();
 
@@ -551,9 +551,11 @@ LogicalResult RoleTracer::traceCta() {
     for (int64_t group = 0; group < warpgroups; ++group) {
       values = before;
       set(roles.getWarpgroup(), group);
+      // The last one may have fewer warps, where each multiplies by itself.
+      int64_t left = kernel.getWarps() - group * kWarpsPerGroup;
       if (failed(traceRole(roles.getConsumer(),
                            "warpgroup " + std::to_string(group),
-                           kWarpsPerGroup)))
+                           std::min<int64_t>(left, kWarpsPerGroup))))
         return failure();
     }
     beginning.clear();

@@ -87,38 +87,44 @@ Specializer::Boxes Specializer::findBoxes(LoadOp load, ArrayRef<Value> place,
   Value table = mapping.lookupOrDefault<Value>(load.getTable());
   Location loc = load.getLoc();
   int64_t page = getPage(load), rows = load.getTile().getType().getRows();
-  Value batch = place[0], head = place[1], row = place[2], count = place[3];
-  Value column = builder.createOrFold<arith::DivUIOp>(loc, row, constant(page));
+  size_t indices = load.getIndices().size();
+  Value batch = place[0], head = place[1], row = place[2],
+        count = place[indices];
+  ArrayRef<Value> column = place.slice(3, indices - 3);
+  Value entry = builder.createOrFold<arith::DivUIOp>(loc, row, constant(page));
   Boxes boxes;
   if (rows <= page || !load.getFirst())
-    boxes.pages.push_back(readEntry(table, batch, column));
+    boxes.pages.push_back(readEntry(table, batch, entry));
   if (rows <= page) {
     row = builder.createOrFold<arith::RemUIOp>(loc, row, constant(page));
     boxes.indices = {head, row};
+    llvm::append_range(boxes.indices, column);
     return boxes;
   }
   boxes.indices = {head, constant(0)};
+  llvm::append_range(boxes.indices, column);
   // The nearest page with a row stands for one without.
   Value last = arith::SubIOp::create(builder, loc, count, constant(1));
   last = builder.createOrFold<arith::DivUIOp>(loc, last, constant(page));
   Value first;
   if (load.getFirst())
-    first = builder.createOrFold<arith::DivUIOp>(loc, place[4], constant(page));
+    first = builder.createOrFold<arith::DivUIOp>(loc, place[indices + 1],
+                                                 constant(page));
   for (auto i = static_cast<int64_t>(boxes.pages.size()); i < rows / page;
        ++i) {
     Value number = constant(i), inTile = number;
     if (first)
       inTile = arith::MaxUIOp::create(builder, loc, inTile, first);
     inTile = arith::MinUIOp::create(builder, loc, inTile, last);
-    Value at = arith::AddIOp::create(builder, loc, column, inTile);
+    Value at = arith::AddIOp::create(builder, loc, entry, inTile);
     Value exists =
         first ? arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       inTile, number)
               : arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt,
                                       count, constant(i * page));
-    Value entry = readEntry(table, batch, at);
+    Value named = readEntry(table, batch, at);
     boxes.pages.push_back(
-        arith::SelectOp::create(builder, loc, exists, entry, constant(-1)));
+        arith::SelectOp::create(builder, loc, exists, named, constant(-1)));
   }
   return boxes;
 }

@@ -50,6 +50,10 @@ struct Channel {
   bool isRewritten() const { return copied.ring != read.ring; }
 };
 
+/// What the producer makes of a loaded tile, which then has no other reader;
+/// null if that is read as it is.
+mlir::Operation *getRewriting(LoadOp load);
+
 /// True for ops that only consumers run: those on tiles, and key loops.
 bool isOfConsumers(mlir::Operation *op);
 
@@ -65,7 +69,8 @@ public:
   Specializer(KernelOp kernel, KeyStream stream, const attn::Schedule &schedule,
               int64_t stages)
       : kernel(kernel), stream(stream), builder(kernel.getContext()),
-        family(attn::getFamily(schedule.mma)), stages(stages),
+        family(attn::getFamily(schedule.mma)),
+        producerWarps(family.getProducerWarps(schedule)), stages(stages),
         clusterCtas(schedule.clusterM), hasOutputTile(schedule.outputTile),
         tiles(getTileLoop(kernel.getBody())) {}
 
@@ -112,6 +117,7 @@ private:
   void agreeOnBounds();
   void countTiles(mlir::Value &number, mlir::Value &round);
   void useOuter(Channel &channel, mlir::Value round);
+  void readInPlace(LoadOp load);
   void convertLoop(mlir::scf::ForOp loop, mlir::Value &number);
   void guardStage(const Channel &channel, llvm::ArrayRef<LoadOp> loads,
                   const Ring &ring);
@@ -135,6 +141,7 @@ private:
   KeyStream stream;
   mlir::IRRewriter builder;
   const attn::Family &family;
+  int64_t producerWarps;
   int64_t stages;
   int64_t clusterCtas; ///< that share the key stream
   bool hasOutputTile;

@@ -60,12 +60,13 @@ int64_t attn::tile::getBoxRows(LoadOp load) {
   return load.getTable() ? std::min(rows, getPage(load)) : rows;
 }
 
-std::string attn::tile::findTmaObstacle(LoadOp load) {
+std::string attn::tile::findTmaObstacle(LoadOp load, bool isWhole) {
   int64_t rows = load.getTile().getType().getRows();
   if (load.getSource().getType().getRank() != 4 ||
-      load.getIndices().size() != 3 || !getMappedTensor(load.getSource()) ||
-      rows > 256)
-    return "expected tiles of at most 256 whole rows of 4-dimensional operands";
+      (isWhole && load.getIndices().size() != 3) ||
+      !getMappedTensor(load.getSource()) || rows > 256)
+    return std::string("expected tiles of at most 256 ") +
+           (isWhole ? "whole " : "") + "rows of 4-dimensional operands";
   if (load.getTable() && !attn::fitsPages(rows, getPage(load)))
     return "expected tiles of " + std::to_string(rows) +
            " rows to be up to 8 pages of a multiple of 8 rows, or a part of "

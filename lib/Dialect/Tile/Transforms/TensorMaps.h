@@ -32,8 +32,9 @@ int64_t getPage(LoadOp load);
 /// Rows of a tile that are brought together: those of a page, if it has fewer.
 int64_t getBoxRows(LoadOp load);
 
-/// Why TMA cannot bring the tile of `load`; empty if it can.
-std::string findTmaObstacle(LoadOp load);
+/// Why TMA cannot bring the tile of `load`, which with `isWhole` is to have all
+/// columns of its source; empty if it can.
+std::string findTmaObstacle(LoadOp load, bool isWhole);
 
 } // namespace attn::tile
 

@@ -67,3 +67,31 @@ attn_tile.kernel @none(%k: !attn_tile.global<?x?x?x64xf16>) warps(4) {
   }
   attn_tile.return
 }
+
+// -----
+
+// expected-error @below {{cannot be made of mma_sync and TMA: expected tiles of at most 256 rows of 4-dimensional operands}}
+attn_tile.kernel @mma_sync_rank(%k: !attn_tile.global<?x64xf16>) warps(4) attributes {schedule = #attn.schedule<mma = "mma_sync", producer_warps = 1>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  scf.for %n = %c0 to %c64 step %c64 {
+    %kt = attn_tile.load %k[%n] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  }
+  attn_tile.return
+}
+
+// -----
+
+// expected-error @below {{cannot be made of mma_sync and TMA: expected a query that stays as it was loaded}}
+attn_tile.kernel @changed(%k: !attn_tile.global<?x?x?x64xf16>) warps(4) attributes {schedule = #attn.schedule<mma = "mma_sync", producer_warps = 1>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %q = attn_tile.load %k[%c0, %c0, %c0] : !attn_tile.global<?x?x?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.change_rows %q : !attn_tile.shared<64x64xf16, swizzle = 128> {
+  ^bb0(%row: index):
+  }
+  scf.for %n = %c0 to %c64 step %c64 {
+    %kt = attn_tile.load %k[%c0, %c0, %n] : !attn_tile.global<?x?x?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  }
+  attn_tile.return
+}

@@ -8,7 +8,6 @@
 #define ATTN_DIALECT_ATTN_IR_VIEWS_H
 
 #include "attn/Dialect/Attn/IR/Attn.h"
-#include "attn/Schedule/Family.h"
 
 namespace attn {
 
@@ -76,10 +75,9 @@ struct KeyStorage {
     return {op.getKey(), op.getValue()};
   }
 
-  /// Why TMA cannot bring tiles of `tileN` of them, or with 0 of any, to
-  /// products of `family`; empty if it can, or if the family's tiles come
-  /// otherwise.
-  std::string findTmaObstacle(const Family &family, int64_t tileN = 0) const;
+  /// Why TMA cannot bring tiles of `tileN` of them, or with 0 of any; empty if
+  /// it can.
+  std::string findTmaObstacle(int64_t tileN = 0) const;
 };
 
 } // namespace attn

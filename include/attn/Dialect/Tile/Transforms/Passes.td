@@ -68,7 +68,7 @@ def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
 
 def SpecializeWarpsPass
     : Pass<"attn-tile-specialize-warps", "::attn::tile::KernelOp"> {
-  let summary = "A producer warpgroup loads by TMA, consumers multiply by wgmma or tcgen05";
+  let summary = "Producer warps load by TMA, consumers multiply";
   let description = [{
     For sm_90a what `--attn-tile-pipeline` is for sm_80. Each `attn_tile.load` gets
     a tensor map (a parameter of the kernel), a shared
@@ -97,11 +97,14 @@ def SpecializeWarpsPass
     `attn_tile.widen_bytes` is copied to a ring of two: all warps of the producer
     rewrite it from there to the ring that the consumers read
     (`attn_tile.store_transposed`, `attn_tile.store_widened`).
-    A kernel whose schedule has
-    another `mma` than these is left to `--attn-tile-pipeline`.
+    With `mma` = `mma_sync` and `producer_warps` = 1 a single warp loads, all threads
+    keep the registers of the launch, products stay `attn_tile.mma`, and a warp
+    gives a stage back when its lanes have read it. A kernel without producer warps
+    is left to `--attn-tile-pipeline`.
 
-    Requires: `attn_tile.load`s in a chain of scf.for with one step; 64 rows for
-    each warpgroup, with tcgen05 128. Ensures: no `attn_tile.load` is left.
+    Requires: `attn_tile.load`s in a chain of scf.for with one step; with wgmma 64
+    rows for each warpgroup, with tcgen05 128; with mma_sync a query that does not
+    change in its tile. Ensures: no `attn_tile.load` is left.
 
     Example: a kernel with a producer and one consumer warpgroup.
     ```mlir
