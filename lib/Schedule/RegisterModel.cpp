@@ -8,6 +8,8 @@
 
 #include "attn/Schedule/Family.h"
 
+#include <algorithm>
+
 namespace attn {
 
 /// What ptxas can need beyond the estimate before it spills, and what a mask or
@@ -31,6 +33,10 @@ bool maySpill(const AttentionProblem &problem, const Schedule &schedule,
   int64_t margin = kRegisterMargin;
   if (problem.hasBias)
     margin += problem.isRowBias ? kRowBiasMargin : kBiasMargin;
+  // With no barrier of the CTA in its way, ptxas reads the bias of a whole tile
+  // ahead: 112 columns of V and 64 keys spill, 64 and 64 do not.
+  if (problem.hasBias && !problem.isRowBias && schedule.producerWarps > 0)
+    margin = std::max(margin, 2 * schedule.tileN - 1);
   // A producer's threads have as many as those that compute.
   int64_t most = schedule.producerWarps > 0 ? getRegisterLimit(schedule, target)
                                             : target.maxRegistersPerThread;

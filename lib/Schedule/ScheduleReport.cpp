@@ -8,6 +8,7 @@
 
 #include "ReportDetail.h"
 #include "attn/Schedule/Constraints.h"
+#include "attn/Schedule/Family.h"
 #include "attn/Support/Format.h"
 
 #include <algorithm>
@@ -106,6 +107,9 @@ static std::string printTiles(const Schedule &schedule) {
 /// What else tells schedules with the same tiles apart.
 static std::string printOptions(const Schedule &schedule) {
   std::vector<std::string> options;
+  // Where it is a choice.
+  if (schedule.producerWarps > 0 && !getFamily(schedule.mma).hasRoles())
+    options.push_back("producer");
   if (schedule.queryInRegisters)
     options.push_back("q_in_regs");
   if (schedule.queryPrologue == QueryPrologue::Fused)

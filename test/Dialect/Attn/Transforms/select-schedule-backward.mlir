@@ -16,3 +16,8 @@ func.func @f(%q: tensor<1x2x256x64xf16>, %lse: tensor<1x2x256xf32>) -> (tensor<1
 // Fields that it has not, which a forward beside it may have.
 // RUN: attn-opt %s --attn-select-schedule='target=sm_90a schedule="splits=4 stages=2"' -o /dev/null 2>&1 | FileCheck %s --check-prefix=UNUSED
 // UNUSED: warning: the kernels of a backward have no splits
+
+// Nor a producer that is a choice.
+// RUN: attn-opt %s --attn-select-schedule='target=sm_120 schedule=producer_warps=1' -o /dev/null 2>&1 | FileCheck %s --check-prefix=PRODUCER
+// RUN: attn-opt %s --attn-select-schedule='target=sm_90a schedule=producer_warps=4' --verify-diagnostics -o /dev/null
+// PRODUCER: warning: the kernels of a backward have no producer_warps
