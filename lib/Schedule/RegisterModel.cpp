@@ -88,8 +88,11 @@ int64_t getCtasPerSm(const AttentionProblem &problem, const Schedule &schedule,
   };
   fit(target.sharedMemoryPerSmBytes, sharedMemory);
   // A partition of an SM has a quarter of its registers, and no part of a warp.
-  if (registers > 0)
+  // assumed: without a producer warps are dealt out evenly.
+  if (schedule.producerWarps > 0 && registers > 0)
     fit(4 * (target.registersPerSm / 4 / registers), warps);
+  else
+    fit(target.registersPerSm, warps * registers);
   return ctas;
 }
 
