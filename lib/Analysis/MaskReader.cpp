@@ -66,7 +66,7 @@ LinearForm MaskReader::getSymbol(Value value) {
                : getAffineDimExpr(kFirstRowValue + position, context()));
 }
 
-/// Sizes and positions are.
+/// Sizes and positions are, and maxima with 0, as lengths are (buildLength).
 bool MaskReader::isNonNegative(AffineExpr core) {
   if (auto dim = dyn_cast<AffineDimExpr>(core))
     return dim.getPosition() < kFirstRowValue ||
@@ -77,9 +77,11 @@ bool MaskReader::isNonNegative(AffineExpr core) {
     return dividend && isNonNegative(*dividend);
   }
   Value value = symbols[cast<AffineSymbolExpr>(core).getPosition()];
-  return isa<BlockArgument>(value)
-             ? value.getParentRegion() == &region
-             : isa<LengthOp, tensor::DimOp>(value.getDefiningOp());
+  if (isa<BlockArgument>(value))
+    return value.getParentRegion() == &region;
+  if (auto max = value.getDefiningOp<arith::MaxSIOp>())
+    return getNumber(max.getRhs()).value_or(-1) >= 0;
+  return isa<LengthOp, tensor::DimOp>(value.getDefiningOp());
 }
 
 bool MaskReader::isNonNegative(const LinearForm &form) {

@@ -205,7 +205,7 @@ def write_case(rng, folder, gradients=False):
     scaled = "".join(name for name in "qkv" if types[name].endswith(("xi8>", "FN>", "M2>")))
     weights = Weights(rng, dtype, size, not normalization, scaled)
     lengths = {kind: rng.choice(["i32", "i32", "i64"]) for kind in ("key", "query") if not gradients and (rng.random() < 0.3 or is_packed and kind == "key")}
-    if "key" in lengths and rng.random() < 0.4:
+    if "key" in lengths and rng.random() < (0.8 if is_packed else 0.4):
         shown = mask.window(shown)
     arguments += [f"%{kind}_lengths: tensor<{size('B')}x{element}>" for kind, element in lengths.items()]
     clause = ", ".join(f"{kind} %{kind}_lengths : tensor<{size('B')}x{element}>" for kind, element in lengths.items())

@@ -96,11 +96,15 @@ class Region:
         return self.both(self.rng.sample(terms, self.rng.choice([2, 3, 3, 4])))
 
     def window(self, shown):
-        """`shown`, if it is a condition, in a window around the row, or around its place among the keys."""
-        place = "%i"
-        if self.rng.random() < 0.7:
+        """`shown`, if it is a condition, in a window around the row, its place among the keys, or where a block of keys begins, as a division without sign has it."""
+        place, kind = "%i", self.rng.random()
+        if kind < 0.6:
             keys, rows = (self.add(f"attn.length {sequence}") for sequence in ("key", "query"))
             place = self.add(f"arith.addi %i, {self.add(f'arith.subi {keys}, {rows} : index')} : index")
+        elif kind < 0.7:
+            block = self.add(f"arith.constant {self.rng.choice([4, 16])} : index")
+            behind = self.add(f"arith.addi %i, {self.add('attn.length key')} : index")
+            place = self.add(f"arith.muli {self.add(f'arith.divui {behind}, {block} : index')}, {block} : index")
         before = self.add(f"arith.constant {self.rng.choice([1, 2, 5, 17, 40, 64])} : index")
         first = self.add(f"arith.subi {place}, {before} : index")
         conditions = [self.add(f"arith.cmpi {self.rng.choice(['sgt', 'sge'])}, %j, {first} : index")]

@@ -42,8 +42,10 @@ Value attn::buildLength(OpBuilder &builder, Location loc, Value lengths,
                         Value batch, Value capacity) {
   Value length = readLength(builder, loc, lengths, batch);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  length = arith::MaxSIOp::create(builder, loc, length, zero);
-  return arith::MinSIOp::create(builder, loc, length, capacity);
+  // The maximum is last: no range of the capacity is needed to see that a
+  // length is not negative.
+  length = arith::MinSIOp::create(builder, loc, length, capacity);
+  return arith::MaxSIOp::create(builder, loc, length, zero);
 }
 
 /// The lengths of a sequence; null if all of it exists.

@@ -50,8 +50,11 @@ Value attn::buildCapacity(OpBuilder &builder, Location loc, PagedOp view,
   Value first = arith::MaxSIOp::create(
       builder, loc, readOffset(builder, loc, offsets, batch, 0), zero);
   Value end = readOffset(builder, loc, offsets, batch, 1);
+  // Of two numbers that are not negative no difference wraps around, so that
+  // the analysis of a mask knows what the length is.
   end = arith::MinSIOp::create(builder, loc, end,
                                countEntries(builder, loc, view));
+  end = arith::MaxSIOp::create(builder, loc, end, zero);
   Value entries = arith::MaxSIOp::create(
       builder, loc, arith::SubIOp::create(builder, loc, end, first), zero);
   return arith::MulIOp::create(builder, loc, entries,

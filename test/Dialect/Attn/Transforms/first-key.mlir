@@ -106,3 +106,22 @@ func.func @offsets(%q: tensor<2x1x4x8xf32>, %pool: tensor<?x1x4x8xf32>, %entries
   } {schedule = #attn.schedule<tile_m = 4, tile_n = 16, warps = 1, stages = 1>} : tensor<2x1x4x8xf32>, tensor<2x1x?x8xf32>, tensor<2x1x?x8xf32> -> tensor<2x1x4x8xf32>
   return %o : tensor<2x1x4x8xf32>
 }
+
+// So is one of offsets of 64 bits, whose differences would not fit if they were not cut first; and it is not negative, as a division without sign wants.
+// CHECK-LABEL: @wide
+// CHECK: attn.online_attention {{.*}} first_key(%{{.*}}) offsets({{.*}}) outs
+func.func @wide(%q: tensor<2x1x4x8xf32>, %pool: tensor<?x1x4x8xf32>, %entries: tensor<?xi32>, %ends: tensor<3xi64>, %n: tensor<2xi32>) -> tensor<2x1x4x8xf32> {
+  %k = attn.paged %pool[%entries, %ends] : tensor<?x1x4x8xf32>[tensor<?xi32>, tensor<3xi64>] -> tensor<2x1x?x8xf32>
+  %o = attn.attention %q, %k, %k lengths(key %n : tensor<2xi32>) mask_mod (%b: index, %h: index, %i: index, %j: index) {
+    %l = attn.length key
+    %p = arith.addi %i, %l : index
+    %four = arith.constant 4 : index
+    %block = arith.divui %p, %four : index
+    %begin = arith.muli %block, %four : index
+    %c = arith.constant 40 : index
+    %lo = arith.subi %begin, %c : index
+    %s = arith.cmpi sgt, %j, %lo : index
+    attn.yield %s : i1
+  } {schedule = #attn.schedule<tile_m = 4, tile_n = 16, warps = 1, stages = 1>} : tensor<2x1x4x8xf32>, tensor<2x1x?x8xf32>, tensor<2x1x?x8xf32> -> tensor<2x1x4x8xf32>
+  return %o : tensor<2x1x4x8xf32>
+}

@@ -10,8 +10,8 @@
 // CHECK: scf.forall (%[[B:.*]], %{{.*}}) in
 // CHECK: %[[ENTRY:.*]] = tensor.extract %[[N]][%[[B]]]
 // CHECK: %[[INDEX:.*]] = arith.index_cast %[[ENTRY]]
-// CHECK: %[[FLOOR:.*]] = arith.maxsi %[[INDEX]], %[[ZERO]]
-// CHECK: %[[LENGTH:.*]] = arith.minsi %[[FLOOR]], %[[CAPACITY]]
+// CHECK: %[[ROOM:.*]] = arith.minsi %[[INDEX]], %[[CAPACITY]]
+// CHECK: %[[LENGTH:.*]] = arith.maxsi %[[ROOM]], %[[ZERO]]
 // CHECK: %[[WHOLE:.*]] = affine.apply #{{.*}}()[%[[LENGTH]]]
 // CHECK: scf.for %{{.*}} = %[[ZERO]] to %[[WHOLE]]
 // CHECK: attn.online_attention {{.*}} key_lengths(%[[N]] : tensor<2xi32>)
