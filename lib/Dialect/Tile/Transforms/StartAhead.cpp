@@ -23,6 +23,8 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <utility>
+
 namespace attn::tile {
 #define GEN_PASS_DEF_STARTAHEADPASS
 #include "attn/Dialect/Tile/Transforms/Passes.h.inc"
@@ -70,8 +72,7 @@ void StepLoop::findStarts() {
       if (mma.getAccumulate() || mma.getMeet() ||
           !isa<SharedType>(mma.getA().getType()))
         return;
-      starts.push_back({std::move(waits), mma, {}});
-      waits.clear();
+      starts.push_back({std::exchange(waits, {}), mma, {}});
     } else if (auto wait = dyn_cast<MbarrierWaitOp>(op)) {
       auto isOfStart = [&](const Start &start) {
         return MmaTensorOp(start.product).getBarrier() == wait.getBarrier();
