@@ -85,6 +85,13 @@ void Tcgen05::checkMapping(const AttentionProblem &problem,
                          std::to_string(kEarlyKeys) +
                          " below tile_n=" + std::to_string(schedule.tileN) +
                          ", got " + std::to_string(schedule.earlyKeys)});
+  // Of neither the search chooses any.
+  if (schedule.earlyKeys > 0 && (problem.hasDropout || problem.cacheType))
+    violations.push_back(
+        {"early-keys", "expected early_keys=0 with dropout, or with keys of 8 "
+                       "bits beside a wider query, whose weights are handed "
+                       "over whole, got " +
+                           std::to_string(schedule.earlyKeys)});
   int64_t columns = getTensorColumns(schedule, units);
   if (columns > facts.tensorColumns)
     violations.push_back(

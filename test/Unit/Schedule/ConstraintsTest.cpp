@@ -125,6 +125,13 @@ TEST_F(Constraints, tensorMemory) {
                              "below tile_n=64, got " +
                                  std::string(keys) + "\n");
   }
+  set("early_keys=32");
+  problem.hasDropout = true;
+  EXPECT_EQ(getMessages(),
+            "early-keys: expected early_keys=0 with dropout, or with keys of "
+            "8 bits beside a wider query, whose weights are handed over whole, "
+            "got 32\n");
+  problem.hasDropout = false;
   set("early_keys=0");
   problem.elementType = ElementType::F8E4M3FN;
   set("rescale_threshold=1 tile_m=256 warps=8 tile_n=64");
