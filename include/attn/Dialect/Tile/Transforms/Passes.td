@@ -294,14 +294,15 @@ def StageStoresPass : Pass<"attn-tile-stage-stores", "::attn::tile::KernelOp"> {
 }
 
 def StartAheadPass : Pass<"attn-tile-start-ahead", "::attn::tile::KernelOp"> {
-  let summary = "Start the next step's products of tiles behind this step's last";
+  let summary = "Start the next step's products of tiles in this step";
   let description = [{
     Of products in tensor memory those that begin a step of the key loops are
-    started behind the last one of the step before, the first before the loops. A
+    started in the step before, the first before the loops: each behind the product
+    that reads an operand in its place, or behind the last one. A
     product waits for nothing but the tensor cores then: those work off what a
     thread has started in its order (PTX ISA, tcgen05.mma), so that S of the next
-    tile may take the place of the weights that the last product reads. Loops that
-    read what those products write behind the last one stay as they are.
+    tile may take the place of the weights that P V reads. Loops that
+    read or write that place later in the step stay as they are.
 
     Requires: roles, as `--attn-tile-specialize-warps` makes them. Ensures: nothing.
 
