@@ -106,6 +106,7 @@ public:
 private:
   LogicalResult lookUpTarget();
   LogicalResult checkArtifacts();
+  LogicalResult checkForm(std::optional<NormalForm> form);
   LogicalResult checkDeviceAsserts(std::optional<NormalForm> form);
   LogicalResult checkWaits(StringRef option, bool isGiven,
                            std::optional<NormalForm> form);
@@ -188,6 +189,16 @@ Compilation::runPasses(StringRef step,
     build(pm);
     return pm.run(module);
   });
+}
+
+/// The CPU's pipeline makes its own tiles, and has no kernels.
+LogicalResult Compilation::checkForm(std::optional<NormalForm> form) {
+  if (target.kind != TargetKind::Cpu || !form || *form < NormalForm::Tiled)
+    return success();
+  return emitError() << "target " << target.name
+                     << ": expected a module before the form 'tiled', got one "
+                        "in the form '"
+                     << stringifyNormalForm(*form) << "'";
 }
 
 /// They are inserted on the way to the tiled form.
@@ -288,7 +299,7 @@ LogicalResult Compilation::runStages() {
   stageOptions.maskThreshold = options.maskThreshold;
   stageOptions.assumeVisibleRows = options.assumeVisibleRows;
   std::optional<NormalForm> form = getNormalForm(module);
-  if (failed(checkDeviceAsserts(form)) ||
+  if (failed(checkForm(form)) || failed(checkDeviceAsserts(form)) ||
       failed(checkWaits("prove-barriers", options.proveBarriers, form)) ||
       failed(checkWaits("bounded-waits", options.boundedWaits > 0, form)))
     return failure();

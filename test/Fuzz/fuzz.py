@@ -10,7 +10,7 @@ through one process of attn-opt, which is twenty times as fast: by the stages, p
 only. What is printed are then modules, K for each of --cases.
 
 attn-opt and attn-run turn a crash into exit code 70 and a stack trace. A crash inside MLIR with no code of this
-project between it and the parser or the pass manager is MLIR's own: it is counted, but fails nothing. Nor does a
+project between it and the parser, the pass manager or the printer is MLIR's own: it is counted, but fails nothing. Nor does a
 simulation that does not end in time: a loop may be long.
 """
 
@@ -283,7 +283,7 @@ def is_upstream(trace):
             return True
         if re.search(ours, frame):
             return False
-        if re.search(r"mlir::parse\w*SourceFile|mlir::PassManager::run|OpToOpPassAdaptor", frame):
+        if re.search(r"mlir::parse\w*SourceFile|mlir::PassManager::run|OpToOpPassAdaptor|mlir::MlirOptMain", frame):
             return True
     return False
 
