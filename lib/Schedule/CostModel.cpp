@@ -29,6 +29,8 @@ int64_t detail::getRangeKeys(const AttentionProblem &problem,
                              const Schedule &schedule) {
   if (schedule.balance != Balance::Share)
     return schedule.splitKeys;
+  // A plan rounds to tiles. Rounded here, short tiles would be chosen for what
+  // they save at one length, which nobody has.
   int64_t shares = getRowTiles(problem, schedule) *
                    ceilDiv(problem.kvLength, schedule.splitKeys);
   int64_t ctas = std::max<int64_t>(schedule.persistentCtas, 1);

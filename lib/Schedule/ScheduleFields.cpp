@@ -229,8 +229,8 @@ static constexpr Field fields[] = {
         .ofSplits(Shown::InAttribute),
     number<&Schedule::splitKeys>(
         "split_keys",
-        "keys of a range computed apart (split_kv), or with balance=share what "
-        "they are a multiple of; 0: `splits` equal ones",
+        "keys of a range computed apart (split_kv), or with balance=share the "
+        "fewest; 0: `splits` equal ones",
         0, kMostElements)
         .ofSplits(Shown::InAttribute),
     choice<&Schedule::balance>(

@@ -241,7 +241,8 @@ std::vector<int64_t> Space::getSplits(const Schedule &schedule) const {
   return splits;
 }
 
-/// Shares of fewer keys would be little more than the states that they leave.
+/// The fewest keys of a range that a plan chooses: those of fewer would be
+/// little more than the states that they leave.
 static constexpr int64_t kSharedKeys = 128;
 
 /// Of splits whose number follows from the keys: some hundred to some thousand

@@ -48,7 +48,9 @@ private:
   Place locate(int64_t row);
   bool hasPassesInPage();
   Place lookUp(Value tileRow);
-  SmallVector<Place> locateInPages();
+  SmallVector<Place> lookUpAll();
+  Place locateInPages(int64_t row, ArrayRef<Place> pages);
+  Value locateInHeads(int64_t row, Value &position);
   Value sourceBytes(const Place &place, int64_t panel);
   bool hasWholePanel(int64_t panel);
 
@@ -145,9 +147,9 @@ void TileCopy::lookUpPages(ValueRange table, Value rows) {
 }
 
 void TileCopy::emit() {
-  SmallVector<Place> places;
+  SmallVector<Place> pages;
   if (op.getTable())
-    places = locateInPages();
+    pages = lookUpAll();
   for (int64_t row = 0; row < type.getRows(); row += rowsPerPass) {
     OpBuilder::InsertionGuard guard(builder);
     if (row + rowsPerPass > type.getRows()) {
@@ -158,7 +160,7 @@ void TileCopy::emit() {
       auto guarded = scf::IfOp::create(builder, op.getLoc(), has);
       builder.setInsertionPointToStart(guarded.thenBlock());
     }
-    copyPass(row, op.getTable() ? places[row / rowsPerPass] : locate(row));
+    copyPass(row, op.getTable() ? locateInPages(row, pages) : locate(row));
   }
 }
 
@@ -232,26 +234,34 @@ TileCopy::Place TileCopy::lookUp(Value tileRow) {
   return {index.offset(from, bytes), Value(), ofChunk};
 }
 
-/// Where this thread's chunks of the rows of all passes are. Pages are looked
-/// up before the first copy, so that no entry waits for it, and once for the
-/// rows of each.
-SmallVector<TileCopy::Place> TileCopy::locateInPages() {
+/// Looks up the pages of the rows of all passes, before the first copy, so that
+/// no entry waits for it: those of each pass, or once for the rows of a page.
+SmallVector<TileCopy::Place> TileCopy::lookUpAll() {
   int64_t page = op.getSource().getType().getShape()[2];
-  bool isShared = hasPassesInPage();
-  SmallVector<Place> places;
-  Place ofPage;
-  for (int64_t row = 0; row < type.getRows(); row += rowsPerPass) {
-    Place place = ofPage;
-    if (!isShared)
-      place = lookUp(index.add(firstRow, row));
-    else if (row % page == 0)
-      place = ofPage = lookUp(index.i32(row));
-    else
-      place.from = getNext(places.back().from);
-    place.row = index.i32(row);
-    places.push_back(place);
+  SmallVector<Place> pages;
+  if (hasPassesInPage())
+    for (int64_t row = 0; row < type.getRows(); row += page)
+      pages.push_back(lookUp(index.i32(row)));
+  else
+    for (int64_t row = 0; row < type.getRows(); row += rowsPerPass)
+      pages.push_back(lookUp(index.add(firstRow, row)));
+  return pages;
+}
+
+/// Where this thread's chunk of row `row` + firstRow of the tile is, in its
+/// page.
+TileCopy::Place TileCopy::locateInPages(int64_t row, ArrayRef<Place> pages) {
+  Place place;
+  if (!hasPassesInPage()) {
+    place = pages[row / rowsPerPass];
+  } else {
+    int64_t page = op.getSource().getType().getShape()[2];
+    place = pages[row / page];
+    from = row % page == 0 ? place.from : getNext(from);
+    place.from = from;
   }
-  return places;
+  place.row = index.i32(row);
+  return place;
 }
 
 /// Where this thread's chunk of row `row` + firstRow of the tile is. Packed
@@ -262,15 +272,30 @@ TileCopy::Place TileCopy::locate(int64_t row) {
       from = getNext(from);
     return {from, index.i32(row), Value()};
   }
-  Value tileRow = index.add(firstRow, row);
-  Value head = index.div(tileRow, positions);
-  Value position = index.rem(tileRow, positions);
+  Value position;
+  Value ofRow = locateInHeads(row, position);
+  return {ofRow, position, Value()};
+}
+
+/// The same of packed heads, and the row's position in its head. Where a pass
+/// has whole heads, the next one's rows have the same positions in others.
+Value TileCopy::locateInHeads(int64_t row, Value &position) {
   auto times = [&](Value bytes, Value count) -> Value {
     return arith::MulIOp::create(builder, op.getLoc(), bytes,
                                  index.toI64(count));
   };
-  Value ofHead = index.offset(from, times(headBytes, head));
-  return {index.offset(ofHead, times(rowBytes, position)), position, Value()};
+  bool hasWholeHeads = rowsPerPass % positions == 0;
+  Value tileRow = hasWholeHeads ? firstRow : index.add(firstRow, row);
+  position = index.rem(tileRow, positions);
+  if (hasWholeHeads && row > 0)
+    return from = index.offset(from,
+                               index.mul(headBytes, rowsPerPass / positions));
+  Value ofRow =
+      index.offset(from, times(headBytes, index.div(tileRow, positions)));
+  ofRow = index.offset(ofRow, times(rowBytes, position));
+  if (hasWholeHeads)
+    from = ofRow;
+  return ofRow;
 }
 
 /// True if the matrix is known to have all columns of `panel`.

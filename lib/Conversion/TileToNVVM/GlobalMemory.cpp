@@ -64,6 +64,17 @@ struct ExtractLowering : TileOpLowering<ExtractOp> {
   }
 };
 
+struct CoordinateLowering : TileOpLowering<CoordinateOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(CoordinateOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(
+        op, rewriter.getIndexType(), adaptor.getNumber().front());
+    return success();
+  }
+};
+
 struct InsertLowering : TileOpLowering<InsertOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
@@ -460,8 +471,8 @@ private:
 
 void attn::tile::populateGlobalMemoryPatterns(TypeConverter &converter,
                                               RewritePatternSet &patterns) {
-  patterns.add<DimLowering, ExtractLowering, InsertLowering, ByteLowering,
-               AtomicAddLowering, LookupLowering, LoadColumnLowering,
-               LoadRowLowering, StoreLowering>(converter,
-                                               patterns.getContext());
+  patterns.add<DimLowering, ExtractLowering, CoordinateLowering, InsertLowering,
+               ByteLowering, AtomicAddLowering, LookupLowering,
+               LoadColumnLowering, LoadRowLowering, StoreLowering>(
+      converter, patterns.getContext());
 }

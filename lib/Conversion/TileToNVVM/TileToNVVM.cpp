@@ -49,11 +49,26 @@ struct ConvertAttnTileToNVVM
         return signalPassFailure();
       ++numKernels;
     }
-    for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
       lowerFloatArith(function);
+      boundThreads(function);
+    }
   }
 
 private:
+  /// Tells LLVM how many threads a kernel has, so that it folds what is the
+  /// same for all of them: the number of the only warp, say.
+  static void boundThreads(LLVM::LLVMFuncOp function) {
+    auto threads = function->getAttrOfType<DenseI32ArrayAttr>(
+        NVVM::NVVMDialect::getReqntidAttrName());
+    if (!threads)
+      return;
+    auto range = LLVM::ConstantRangeAttr::get(
+        function.getContext(), APInt(32, 0), APInt(32, threads[0]));
+    function.walk(
+        [&](NVVM::ThreadIdXOp thread) { thread.setRangeAttr(range); });
+  }
+
   /// Fails at a math op that no instruction computes and nothing expands.
   static LogicalResult checkMath(KernelOp kernel) {
     WalkResult result = kernel.walk([](Operation *op) {

@@ -22,7 +22,7 @@ attn_tile.kernel @kernel(%map: !map, %o: !map) warps(4) attributes {producer_war
   %full = attn_tile.alloc_mbarrier {offset = 49152 : i64} : !full
   %empty = attn_tile.alloc_mbarrier {offset = 49168 : i64} : !empty
   // CHECK-DAG: %[[MINUS:.*]] = arith.constant -1 : i32
-  // CHECK-DAG: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.x
+  // CHECK-DAG: %[[TID:.*]] = nvvm.read.ptx.sreg.tid.x range <i32, 0, 256>
   // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0_i32
   // CHECK-NEXT: scf.if %[[FIRST]]
   // CHECK-COUNT-2: nvvm.mbarrier.init %{{.*}}, %c1_i32

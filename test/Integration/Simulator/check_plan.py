@@ -18,7 +18,7 @@ import numpy as np
 
 from sweep import LONG
 
-HEADS, KEY_HEADS, D, SPLIT = 4, 2, 64, 32
+HEADS, KEY_HEADS, D, SPLIT, TILE = 4, 2, 64, 32, 16
 
 
 def compile_decode(folder, target, balance, ctas=8, keys=None, unit=SPLIT):
@@ -86,6 +86,11 @@ def plan_alone(manifest, numbers, output):
     return json.dumps(data)
 
 
+def read_splits(entries, count, words, splits):
+    """The batches and splits of a list, as batch * splits + split."""
+    return entries[: words * count : words] * splits + entries[1 : words * count : words]
+
+
 def check_list():
     rng = np.random.default_rng(1)
     with tempfile.TemporaryDirectory() as name:
@@ -98,11 +103,12 @@ def check_list():
             lengths = random_lengths(rng, batches, keys)
             if trial % 5 == 4:  # what lengths should not be
                 lengths[rng.integers(0, batches)] = rng.choice([-1, -(2**31), 2**31 - 1])
-            (folder / "plan.json").write_text(plan_alone(manifest, 1 + batches * splits, ["B0", HEADS, 1, D]))
+            (folder / "plan.json").write_text(plan_alone(manifest, 1 + 2 * batches * splits, ["B0", HEADS, 1, D]))
             q, k = np.zeros((batches, HEADS, 1, D), np.float16), np.zeros((batches, KEY_HEADS, keys, D), np.float16)
             worklist, _ = simulate(ptx, folder, [q, k, k, lengths, q])
             lengths = np.clip(lengths.astype(np.int64), 0, splits * SPLIT)
-            count, items = int(worklist[0]), worklist[1 : 1 + worklist[0]]
+            count = int(worklist[0])
+            items = read_splits(worklist[1:], count, 2, splits)
             expected = [b * splits + s for b, n in enumerate(lengths) for s in range(max(-(-n // SPLIT), 1))]
             assert count == len(expected) and sorted(items) == expected, (trial, count, len(expected))
             payload = np.clip(lengths[items // splits] - items % splits * SPLIT, 0, SPLIT)
@@ -129,11 +135,11 @@ def check_sequences():
                 offsets = rng.integers(-5, offsets[-1] + 5, batches + 1).astype(np.int32)
             total = max(int(offsets[-1]), 1) if ascends else 300
             room = (batches + total // 16) * splits
-            (folder / "plan.json").write_text(plan_alone(manifest, 1 + 2 * room, ["R0", HEADS, D]))
+            (folder / "plan.json").write_text(plan_alone(manifest, 1 + 3 * room, ["R0", HEADS, D]))
             q, k = np.zeros((total, HEADS, D), np.float16), np.zeros((batches, KEY_HEADS, keys, D), np.float16)
             worklist, _ = simulate(ptx, folder, [q, k, k, offsets, lengths, q])
             count = int(worklist[0])
-            items, tiles = worklist[1 : 1 + 2 * count : 2], worklist[2 : 2 + 2 * count : 2]
+            items, tiles = read_splits(worklist[1:], count, 3, splits), worklist[3 : 3 + 3 * count : 3]
             found = np.minimum(offsets[1:], total) - np.maximum(offsets[:-1], 0)
             expected = [
                 (b * splits + s, t) for b, n in enumerate(lengths) for s in range(max(-(-n // SPLIT), 1)) for t in range(-(-max(found[b], 0) // 16))
@@ -153,8 +159,13 @@ def draw_rows(rng, batches):
     return rows, np.concatenate([[0], np.cumsum(rows)]).astype(np.int32)
 
 
+def get_share(lengths, tiles, groups, ctas):
+    """The keys of a range that a plan chooses: those of all row tiles over the CTAs, in whole tiles, but SPLIT at least."""
+    return max(TILE * -(-int((-(-lengths // TILE) * tiles).sum()) * groups // ctas), SPLIT)
+
+
 def check_share(rng, folder, is_packed, ctas):
-    """One worklist of a plan that chooses ranges. Units are those of 32 keys, and each row tile counts."""
+    """One worklist of a plan that chooses ranges. Each row tile counts."""
     ptx = compile_sequences(folder, "share", ctas) if is_packed else compile_decode(folder, "sm_80", "share", ctas)
     manifest = folder / f"{ptx.stem}.json"
     text, room = manifest.read_text(), {space["name"]: space for space in json.loads(manifest.read_text())["workspaces"]}
@@ -165,7 +176,7 @@ def check_share(rng, folder, is_packed, ctas):
     tiles = -(-rows // 16) if is_packed else rows
     groups = HEADS if is_packed else KEY_HEADS  # what a row tile of the list stands for
     most = -(-keys // SPLIT)
-    words = (ctas // groups + (batches + int(rows.sum()) // 16 if is_packed else batches)) * (2 if is_packed else 1) + batches + 2
+    words = (ctas // groups + (batches + int(rows.sum()) // 16 if is_packed else batches)) * (3 if is_packed else 2) + batches + 2
     output = ["R0", HEADS, D] if is_packed else ["B0", HEADS, 1, D]
     manifest.write_text(plan_alone(text, words, output))
     q = np.zeros((max(int(rows.sum()), 1), HEADS, D) if is_packed else (batches, HEADS, 1, D), np.float16)
@@ -173,9 +184,9 @@ def check_share(rng, folder, is_packed, ctas):
     worklist, _ = simulate(ptx, folder, [q, k, k, *([offsets] if is_packed else []), lengths, q])
     count, length, first, entries = int(worklist[0]), int(worklist[1]), worklist[2 : 2 + batches], worklist[2 + batches :]
     lengths = np.clip(lengths.astype(np.int64), 0, most * SPLIT)
-    assert length == SPLIT * max(-(-int((-(-lengths // SPLIT) * tiles).sum()) * groups // ctas), 1), length
-    items = entries[: 2 * count : 2] if is_packed else entries[:count]
-    named = entries[1 : 2 * count : 2] if is_packed else np.zeros(count, int)
+    assert length == get_share(lengths, tiles, groups, ctas), length
+    items = read_splits(entries, count, 3 if is_packed else 2, most)
+    named = entries[2 : 3 * count : 3] if is_packed else np.zeros(count, int)
     expected = [(b * most + s, t) for b, n in enumerate(lengths) for s in range(max(-(-n // length), 1)) for t in range(tiles[b])]
     assert count == len(expected) and sorted(zip(items, named)) == expected, (count, len(expected))
     payload = np.clip(lengths[items // most] - items % most * length, 0, length)
@@ -191,13 +202,13 @@ def check_shares():
     rng = np.random.default_rng(5)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        lengths = {check_share(rng, folder, trial % 2 == 1, int(rng.choice([1, 7, 40, 132]))) // SPLIT for trial in range(32 if LONG else 12)}
+        lengths = {check_share(rng, folder, trial % 2 == 1, int(rng.choice([1, 7, 40, 132]))) // TILE for trial in range(32 if LONG else 12)}
         assert len(lengths) > 3, lengths
         # 6 sequences of up to 300 keys for 12 CTAs: as by a plan with ranges of the length that follows.
         q, k, v = (rng.standard_normal((6, h, m, D)).astype(np.float16) for h, m in [(HEADS, 1), (KEY_HEADS, 300), (KEY_HEADS, 300)])
         shares = compile_decode(folder, "sm_90a", "share", 12)
         for lengths in (np.full(6, 300, np.int32), np.array([0, 7, 300, 64, 0, 100], np.int32), np.zeros(6, np.int32)):
-            length = SPLIT * max(-(-int((-(-lengths // SPLIT)).sum()) * KEY_HEADS // 12), 1)
+            length = get_share(lengths, 1, KEY_HEADS, 12)
             plan = compile_decode(folder, "sm_90a", "plan", 12, unit=length)
             found, exact = (simulate(ptx, folder, [q, k, v, lengths])[0] for ptx in (shares, plan))
             assert found.tobytes() == exact.tobytes(), (lengths, length)
@@ -221,10 +232,10 @@ def check_replay():
             grids.add(str([kernel["grid"] for kernel in report["kernels"]]))
             assert results[0][0].tobytes() == results[1][0].tobytes(), (trial, lengths)
         assert len(grids) == 1, grids
-        # Each lane of a warp reads: an entry for a split and group of heads, and their number for each CTA.
+        # Each lane of a warp reads: both numbers for a split and group of heads, and their number for each CTA.
         items = int(np.maximum(-(-lengths // SPLIT), 1).sum())
         worklist = next(w for w in report["workspaces"] if w["name"] == "worklist")
-        assert (worklist["read"], worklist["write"]) == (4 * 32 * (items * KEY_HEADS + 8), 4 * (1 + items)), worklist
+        assert (worklist["read"], worklist["write"]) == (4 * 32 * (2 * items * KEY_HEADS + 8), 4 * (1 + 2 * items)), worklist
 
 
 def check_balance():

@@ -161,9 +161,13 @@ LogicalResult CombineKernelBuilder::takeOwnSplits() {
 
 /// A statistic of the row in part `part`, or an element of its accumulator.
 Value CombineKernelBuilder::readPart(Value view, Value part, Value column) {
-  Value inPart =
-      create<arith::AddIOp>(create<arith::MulIOp>(part, partStep), firstPart);
-  // Of sequences that overlap some have no room.
+  // Said to LLVM, so that it counts addresses up with parts. Numbers of rows of
+  // sequences that overlap are as large as they like, and some have no room.
+  auto flags = packedRow ? arith::IntegerOverflowFlags::none
+                         : arith::IntegerOverflowFlags::nsw;
+  Value inPart = arith::AddIOp::create(
+      builder, loc, arith::MulIOp::create(builder, loc, part, partStep, flags),
+      firstPart, flags);
   if (packedRow && plansRanges(attention)) {
     int64_t rowDim = column ? 0 : 1;
     Value room = tile::DimOp::create(builder, loc, view, rowDim);

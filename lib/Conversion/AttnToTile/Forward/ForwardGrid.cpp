@@ -347,16 +347,16 @@ LogicalResult ForwardKernelBuilder::mapPlannedGrid() {
   Value number = walkInTurns(total);
   Value item = create<arith::DivUIOp>(number, tiles);
   Value tile = create<arith::RemUIOp>(number, tiles);
-  Value words = constant(namesTiles ? 2 : 1);
-  Value entry =
-      create<arith::AddIOp>(create<arith::MulIOp>(item, words), *header);
-  FailureOr<Value> batch = takeSplit(readWorklist(entry));
-  if (failed(batch))
-    return failure();
-  Value tileOfHead =
-      namesTiles ? readWorklist(create<arith::AddIOp>(entry, constant(1)))
-                 : create<arith::RemUIOp>(tile, rowTiles);
-  mapTile(tileOfHead, create<arith::DivUIOp>(tile, rowTiles), *batch);
+  Value entry = create<arith::AddIOp>(
+      create<arith::MulIOp>(item, constant(getEntryWords(attention))), *header);
+  auto readWord = [&](EntryWord word) {
+    return readWorklist(create<arith::AddIOp>(entry, constant(word)));
+  };
+  Value batch = readWord(kEntryBatch);
+  split = readWord(kEntrySplit);
+  mapTile(namesTiles ? readWord(kEntryTile)
+                     : create<arith::RemUIOp>(tile, rowTiles),
+          create<arith::DivUIOp>(tile, rowTiles), batch);
   return success();
 }
 

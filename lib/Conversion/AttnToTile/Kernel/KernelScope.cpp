@@ -294,8 +294,7 @@ Value KernelScope::readWorklist(Value at) {
   at = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), at);
   Value number =
       tile::ExtractOp::create(builder, loc, builder.getI32Type(), worklist, at);
-  return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                      number);
+  return tile::CoordinateOp::create(builder, loc, number);
 }
 
 FailureOr<Value> KernelScope::getWorklistHeader() {

@@ -47,9 +47,9 @@ void findPrologue(TiledAttention &attention,
 /// Sets the workspace of a plan, if the schedule has one. Fails with a
 /// diagnostic if it is not of splits of a length, by lengths.
 mlir::LogicalResult addWorklist(TiledAttention &attention);
-/// Whether each entry of the worklist is two numbers, a split and a row tile,
-/// as of sequences behind each other, which have rows of their own; of others
-/// it is a split of all row tiles.
+/// Whether each entry of the worklist names a row tile, as of sequences behind
+/// each other, which have rows of their own; of others it is a split of all row
+/// tiles.
 bool plansRowTiles(const TiledAttention &attention);
 
 /// Whether the plan chooses how long the ranges of keys are. States are behind
@@ -60,6 +60,14 @@ bool plansRanges(const TiledAttention &attention);
 /// plan that chooses ranges, their keys and for each batch the number of its
 /// first state.
 enum WorklistWord : int64_t { kEntryCount, kRangeKeys, kFirstStates };
+
+/// What an entry of a worklist is. Only one that names a row tile has the last.
+enum EntryWord : int64_t { kEntryBatch, kEntrySplit, kEntryTile };
+
+/// How many numbers an entry of the worklist is.
+inline int64_t getEntryWords(const TiledAttention &attention) {
+  return plansRowTiles(attention) ? kEntryTile + 1 : kEntryTile;
+}
 
 } // namespace attn
 

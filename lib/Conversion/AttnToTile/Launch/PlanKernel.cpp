@@ -5,13 +5,13 @@
 //===----------------------------------------------------------------------===//
 //
 // Writes the worklist of an attention whose schedule has balance = "plan": how
-// many splits the sequences have, then their numbers, batch * splits + split:
+// many splits the sequences have, then for each its batch and its number there:
 // whole splits, in order, then the last ones of sequences, the longest first,
 // and for each sequence without keys one. Of sequences behind each other there
 // is an entry for each row tile of a split, with the tile's number behind it. A
 // warp for each batch finds where its own begin by looking at the lengths of
 // all. With balance = "share" it chooses how long the ranges are before: the
-// keys of all row tiles over the CTAs, in whole units of split_keys.
+// keys of all row tiles over the CTAs, in whole tiles, and split_keys at least.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,7 +66,6 @@ private:
   SmallVector<Value> takeBatch(Value other, ValueRange totals);
 
   Value batches, batch, lane;
-  Value splits; ///< that a batch may have
   PlannedSplits own;
   Value ownTiles;            ///< entries of a split
   Value header;              ///< words in front of the entries
@@ -110,13 +109,15 @@ Value PlanKernelBuilder::sum(Value total) {
                                     /*uniform=*/true));
 }
 
-/// Chooses the keys of a range: an equal share of a CTA, in whole units. Whole
-/// ranges are no more than CTAs then, each with the rest of a sequence besides.
+/// Chooses the keys of a range: an equal share of a CTA, in whole tiles, but
+/// not so few that they are little more than the state that a range leaves.
+/// Whole ranges are no more than CTAs then, each with the rest of a sequence
+/// besides.
 LogicalResult PlanKernelBuilder::chooseRange() {
   if (!plansRanges(attention))
     return success();
   Schedule schedule = attention.schedule.getValues();
-  Value unit = constant(schedule.splitKeys);
+  Value tileN = constant(schedule.tileN);
   Value none = arith::ConstantIntOp::create(builder, loc, 0, 32);
   auto loop = scf::ForOp::create(builder, loc, lane, batches, constant(kLanes),
                                  ValueRange{none});
@@ -127,11 +128,11 @@ LogicalResult PlanKernelBuilder::chooseRange() {
     FailureOr<Value> keys = getExistingKeys(other);
     if (failed(keys))
       return failure();
-    Value units = create<arith::MulIOp>(create<arith::CeilDivUIOp>(*keys, unit),
-                                        getRowTiles(other));
+    Value keyTiles = create<arith::MulIOp>(
+        create<arith::CeilDivUIOp>(*keys, tileN), getRowTiles(other));
     scf::YieldOp::create(builder, loc,
                          ValueRange{create<arith::AddIOp>(
-                             loop.getRegionIterArg(0), toI32(units))});
+                             loop.getRegionIterArg(0), toI32(keyTiles))});
   }
   FailureOr<Value> tiles = getTilesOfRow();
   if (failed(tiles))
@@ -139,8 +140,8 @@ LogicalResult PlanKernelBuilder::chooseRange() {
   Value share = create<arith::CeilDivUIOp>(
       create<arith::MulIOp>(sum(loop.getResult(0)), *tiles),
       constant(schedule.persistentCtas));
-  share = create<arith::MaxUIOp>(share, constant(1));
-  rangeKeys = create<arith::MulIOp>(share, unit);
+  rangeKeys = create<arith::MaxUIOp>(create<arith::MulIOp>(share, tileN),
+                                     constant(schedule.splitKeys));
   return success();
 }
 
@@ -209,7 +210,7 @@ Value PlanKernelBuilder::keepInside(Value place, Value count) {
     return count;
   Value numbers = tile::DimOp::create(builder, loc, worklist, /*dim=*/0);
   Value room = create<arith::SubIOp>(numbers, header);
-  room = create<arith::DivUIOp>(room, constant(2));
+  room = create<arith::DivUIOp>(room, constant(getEntryWords(attention)));
   Value left = create<arith::SubIOp>(room, create<arith::MinUIOp>(place, room));
   return create<arith::MinUIOp>(count, left);
 }
@@ -223,23 +224,24 @@ void PlanKernelBuilder::write(Value at, Value number) {
 /// Writes the `count` entries from `place` on, one after the other, that are
 /// those of `split` of the batch and the splits behind it.
 void PlanKernelBuilder::writeEntries(Value place, Value split, Value count) {
-  bool namesTiles = plansRowTiles(attention);
   count = keepInside(place, count);
   auto loop = scf::ForOp::create(builder, loc, lane, count, constant(kLanes));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
-  Value tiles = create<arith::MaxUIOp>(ownTiles, constant(1));
-  Value ofAll = create<arith::MulIOp>(batch, splits);
-  ofAll = create<arith::AddIOp>(ofAll, split);
-  Value of = namesTiles ? create<arith::DivUIOp>(number, tiles) : number;
   Value at = create<arith::AddIOp>(place, number);
-  at = create<arith::MulIOp>(at, constant(namesTiles ? 2 : 1));
+  at = create<arith::MulIOp>(at, constant(getEntryWords(attention)));
   at = create<arith::AddIOp>(at, header);
-  write(at, create<arith::AddIOp>(ofAll, of));
+  auto writeWord = [&](EntryWord word, Value value) {
+    write(create<arith::AddIOp>(at, constant(word)), value);
+  };
+  bool namesTiles = plansRowTiles(attention);
+  Value tiles = create<arith::MaxUIOp>(ownTiles, constant(1));
+  Value behind = namesTiles ? create<arith::DivUIOp>(number, tiles) : number;
+  writeWord(kEntryBatch, batch);
+  writeWord(kEntrySplit, create<arith::AddIOp>(split, behind));
   if (namesTiles)
-    write(create<arith::AddIOp>(at, constant(1)),
-          create<arith::RemUIOp>(number, tiles));
+    writeWord(kEntryTile, create<arith::RemUIOp>(number, tiles));
 }
 
 /// The splits of the batch, and by the first batch how many entries there are.
@@ -269,10 +271,10 @@ LogicalResult PlanKernelBuilder::build(StringRef name) {
   WarpOfGrid warp = getWarpOfGrid(builder, loc, kPrologueWarps);
   lane = warp.lane;
   batch = warp.number;
-  FailureOr<Value> extent = getExtent(kLoopB), most = getExtent(kLoopSplit);
-  if (failed(extent) || failed(most))
+  FailureOr<Value> extent = getExtent(kLoopB);
+  if (failed(extent))
     return failure();
-  batches = *extent, splits = *most;
+  batches = *extent;
   FailureOr<Value> words = getWorklistHeader();
   if (failed(words))
     return failure();

@@ -178,12 +178,11 @@ static void addRows(LaunchProgram &program, const PrologueOp &prologue,
 static Size getWorklistWords(LaunchProgram &program,
                              const TiledAttention &attention) {
   Size batches = program.dim("query", kBatch), tiles = batches;
-  bool namesTiles = plansRowTiles(attention);
-  if (namesTiles)
+  if (plansRowTiles(attention))
     tiles = (batches + program.getPackedRows("query").floorDiv(
                            attention.getTilePositions())) *
             attention.getDvSlices();
-  int64_t words = namesTiles ? 2 : 1;
+  int64_t words = getEntryWords(attention);
   if (plansRanges(attention))
     return (program.getPlannedTiles(attention) + tiles) * words + batches +
            program.constant(kFirstStates);

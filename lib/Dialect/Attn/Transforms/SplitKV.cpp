@@ -47,9 +47,10 @@ public:
   SplitRange(OpBuilder &builder, scf::ForOp first, scf::ForOp last, Value split,
              OpFoldResult splits)
       : builder(builder), loc(first.getLoc()) {
-    int64_t keys = getSplitKeys(getStep(first));
-    if (getStep(first).getSchedule()->getValues().balance == Balance::Share)
-      takeKeys(split, RangeKeysOp::create(builder, loc, keys));
+    Schedule schedule = getStep(first).getSchedule()->getValues();
+    int64_t keys = schedule.splitKeys;
+    if (schedule.balance == Balance::Share)
+      takeKeys(split, RangeKeysOp::create(builder, loc, schedule.tileN));
     else if (keys > 0)
       takeKeys(split, arith::ConstantIndexOp::create(builder, loc, keys));
     else

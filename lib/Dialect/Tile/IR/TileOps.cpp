@@ -56,6 +56,11 @@ void KernelOp::print(OpAsmPrinter &printer) {
 // DimOp
 //===----------------------------------------------------------------------===//
 
+OpFoldResult CoordinateOp::fold(FoldAdaptor adaptor) {
+  auto number = dyn_cast_or_null<IntegerAttr>(adaptor.getNumber());
+  return number ? IntegerAttr::get(getType(), number.getInt()) : OpFoldResult();
+}
+
 OpFoldResult DimOp::fold(FoldAdaptor) {
   GlobalType type = getSource().getType();
   int64_t dim = getDim();

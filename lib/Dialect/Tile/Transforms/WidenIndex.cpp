@@ -77,10 +77,12 @@ bool IndexWidener::isLarge(Value value) {
 }
 
 /// True for an index that holds an i32 of a tensor, or is made of what was
-/// large and fits 32 bits: a sum with it may be wide.
+/// large and fits 32 bits: a sum with it may be wide. A truth is a number of
+/// one bit.
 bool IndexWidener::isData(Value value) {
+  if (auto cast = value.getDefiningOp<arith::IndexCastUIOp>())
+    return !cast.getIn().getType().isInteger(1);
   return value.getDefiningOp<arith::IndexCastOp>() ||
-         value.getDefiningOp<arith::IndexCastUIOp>() ||
          madeOfLarge.contains(value);
 }
 

@@ -50,6 +50,8 @@ attn_tile.kernel @all_ops(%q: !attn_tile.global<?x8x?x64xf16>,
     // CHECK: attn_tile.extract %{{.*}} : <8xf32>
     %e = attn_tile.extract %bias[%i0] : !attn_tile.global<8xf32>
     %d = arith.subf %x, %e : f32
+    // CHECK: attn_tile.coordinate %{{.*}}
+    %place = attn_tile.coordinate %i
     // CHECK: attn_tile.yield
     attn_tile.yield %d : f32
   }

@@ -82,3 +82,36 @@ attn_tile.kernel @rounded(%k: !attn_tile.global<?x?xf16>, %isSeen: i1) warps(4) 
   }
   attn_tile.return
 }
+
+// -----
+
+// A number of a list is a coordinate where a kernel of the program wrote it, and data elsewhere. A truth is 0 or 1.
+
+// CHECK-LABEL: @list
+// CHECK: %[[OWN:.*]] = attn_tile.coordinate
+// CHECK-NOT: i64
+// CHECK: arith.muli %[[OWN]], %{{.*}} : index
+// CHECK: arith.addi {{.*}} : index
+// CHECK: %[[OTHER:.*]] = arith.index_castui %{{.*}} : i32 to index
+// CHECK: %[[WIDE:.*]] = arith.index_cast %[[OTHER]] : index to i64
+// CHECK: arith.muli %[[WIDE]], {{.*}} : i64
+attn_tile.kernel @list(%list: !attn_tile.global<?xi32>, %numbers: !attn_tile.global<?xi32>) warps(4) {
+  %zero = arith.constant 0 : i64
+  %c0 = arith.constant 0 : index
+  %count = attn_tile.dim %list, 0 : <?xi32>
+  %number = attn_tile.extract %list[%zero] : <?xi32>
+  %own = attn_tile.coordinate %number
+  %first = arith.muli %own, %count : index
+  %rest = arith.divui %first, %own : index
+  %isOdd = arith.cmpi eq, %rest, %c0 : index
+  %one = arith.index_castui %isOdd : i1 to index
+  %bound = arith.addi %rest, %one : index
+  scf.for %j = %c0 to %bound step %count {
+  }
+  %given = attn_tile.extract %numbers[%zero] : <?xi32>
+  %other = arith.index_castui %given : i32 to index
+  %last = arith.muli %other, %count : index
+  scf.for %j = %c0 to %last step %count {
+  }
+  attn_tile.return
+}

@@ -631,6 +631,26 @@ def ExtractOp : AttnTile_Op<"extract", [NoMemoryEffect,
   let hasVerifier = 1;
 }
 
+def CoordinateOp : AttnTile_Op<"coordinate", [Pure]> {
+  let summary = "a number of a list as a coordinate";
+  let description = [{
+    Of a list that a kernel of the same program has written: neither negative
+    nor, as sums of a few coordinates must not be, near 2^31, so that what is
+    made of it is computed in 32 bits. Lists of others may hold any number and
+    are read by casts (`--attn-tile-widen-index`).
+
+    Example:
+    ```mlir
+    %number = attn_tile.extract %worklist[%i] : !attn_tile.global<?xi32>
+    %batch = attn_tile.coordinate %number
+    ```
+  }];
+  let arguments = (ins I32:$number);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$number attr-dict";
+  let hasFolder = 1;
+}
+
 def InsertOp : AttnTile_Op<"insert", [MemoryEffects<[MemWrite]>,
     TypesMatchWith<"value is of the tensor's element type", "destination",
       "value",
