@@ -183,15 +183,15 @@ void ForwardKernelBuilder::takePartials(Value packed, Value first, Value rows) {
   Value ofSplit =
       create<arith::AddIOp>(create<arith::MulIOp>(split, all), first);
   for (Value out : attention.forall.getRegionIterArgs()) {
-    Value partials = values.lookup(out), taken = rows;
+    Value partials = values.lookup(out), begin = ofSplit, taken = rows;
     if (plansRanges(attention)) {
       auto type = cast<tile::GlobalType>(partials.getType());
       Value room = tile::DimOp::create(builder, loc, partials,
                                        tile::SequenceOp::getRowDim(type));
-      taken =
-          create<arith::MinSIOp>(rows, create<arith::SubIOp>(room, ofSplit));
+      begin = create<arith::MinUIOp>(ofSplit, room);
+      taken = create<arith::MinSIOp>(rows, create<arith::SubIOp>(room, begin));
     }
-    values.map(out, takeSequence(partials, ofSplit, taken));
+    values.map(out, takeSequence(partials, begin, taken));
   }
 }
 
