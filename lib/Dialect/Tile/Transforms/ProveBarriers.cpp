@@ -13,6 +13,7 @@
 
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
+#include "KeyStream.h"
 #include "RoleTrace.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
