@@ -171,6 +171,17 @@ int64_t instructionDescriptor(Type a, Type b, int64_t columns,
          kProductRows / 16 << 24;
 }
 
+/// Adds the text by which what the thread has started arrives at a barrier.
+void addCommit(PtxBlock &block, OpBuilder &builder, Location loc, Value ring,
+               Value stage) {
+  IndexBuilder index(builder, loc);
+  Value barrier = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
+                                           mbarrierAddress(index, ring, stage));
+  block.add("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::"
+            "cluster.b64 [" +
+            block.use(barrier).front() + "]");
+}
+
 struct MmaTensorLowering : TileOpLowering<MmaTensorOp> {
   using TileOpLowering::TileOpLowering;
 
@@ -257,15 +268,9 @@ private:
                  ", adds")
                     .str());
     }
-    if (op.getBarrier()) {
-      Value barrier = LLVM::PtrToIntOp::create(
-          rewriter, loc, rewriter.getI32Type(),
-          mbarrierAddress(index, adaptor.getBarrier().front(),
-                          adaptor.getWarpgroup().front()));
-      block.add("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::"
-                "cluster.b64 [" +
-                block.use(barrier).front() + "]");
-    }
+    if (op.getBarrier())
+      addCommit(block, rewriter, loc, adaptor.getBarrier().front(),
+                adaptor.getWarpgroup().front());
     block.create();
   }
 
@@ -287,6 +292,22 @@ private:
     for (int64_t product = 0; product < products; ++product)
       addresses.push_back(index.add(first, product * kProductColumns));
     return addresses;
+  }
+};
+
+struct CommitTensorsLowering : TileOpLowering<CommitTensorsOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(CommitTensorsOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
+    addCommit(block, rewriter, loc, adaptor.getBarrier().front(),
+              adaptor.getStage().front());
+    block.create();
+    rewriter.eraseOp(op);
+    return success();
   }
 };
 
@@ -555,7 +576,7 @@ struct ScaleTensorLowering : TileOpLowering<ScaleTensorOp> {
 void attn::tile::populateTcgen05Patterns(TypeConverter &converter,
                                          RewritePatternSet &patterns) {
   patterns.add<AllocTensorsLowering, FreeTensorsLowering, NarrowTensorLowering,
-               StoreTensorLowering, MmaTensorLowering, FenceTensorsLowering,
-               LoadTensorLowering, ScaleTensorLowering>(converter,
-                                                        patterns.getContext());
+               StoreTensorLowering, MmaTensorLowering, CommitTensorsLowering,
+               FenceTensorsLowering, LoadTensorLowering, ScaleTensorLowering>(
+      converter, patterns.getContext());
 }

@@ -33,6 +33,9 @@
 // CHECK-NOT: {{nvvm.(barrier|elect)|scf.if}}
 // CHECK: tcgen05.mma.cta_group::1.kind::f16
 // CHECK-SAME: tcgen05.commit
+// CHECK-NOT: {{nvvm.(barrier|elect)|scf.if}}
+// CHECK: llvm.inline_asm has_side_effects {{"[^m]*}}tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [$0];
+// CHECK-NOT: {{nvvm.(barrier|elect)|scf.if}}
 // CHECK: attn_ptx.mbarrier_arrive %{{[0-9]+}} : <3>
 // CHECK-NOT: {{nvvm.(barrier|elect)|scf.if}}
 // CHECK: llvm.return
@@ -52,6 +55,7 @@ attn_tile.kernel @roles() warps(4) attributes {producer_warps = 4 : i64} {
     attn_tile.mma_tensor %k, %k transpose_b into %s[%c0], %done one_thread
         : !attn_tile.shared<128x64xf16, swizzle = 128>, !attn_tile.shared<128x64xf16, swizzle = 128>
           into !attn_tile.tensor<128x128xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+    attn_tile.commit_tensors %done[%c0] : !attn_tile.mbarrier<1, arrivals = 1>
     attn_tile.mbarrier_arrive %free[%c0] one_thread : !attn_tile.mbarrier<1, arrivals = 1>
   } consumer(232) {
   ^bb0(%g: index):

@@ -164,6 +164,14 @@ LogicalResult ScaleTensorOp::verify() {
                        << " rows, got " << factor;
 }
 
+LogicalResult CommitTensorsOp::verify() {
+  auto roles = (*this)->getParentOfType<RolesOp>();
+  if (roles && !roles.getAll() &&
+      !roles.getConsumer().isAncestor((*this)->getParentRegion()))
+    return success();
+  return emitOpError("expected a role of one thread, whose products arrive");
+}
+
 Type MmaTensorOp::getElementOfA() {
   return llvm::TypeSwitch<Type, Type>(getA().getType())
       .Case<SharedType, TensorTileType>(

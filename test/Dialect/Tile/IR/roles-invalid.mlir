@@ -147,3 +147,41 @@ attn_tile.kernel @meet() warps(4) attributes {producer_warps = 4 : i64} {
   }
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @commit_by_consumers() warps(4) attributes {producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %empty = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<2, arrivals = 1>
+  attn_tile.roles producer(24) {
+  } consumer(240) {
+  ^bb0(%g: index):
+    // expected-error @below {{expected a role of one thread, whose products arrive}}
+    attn_tile.commit_tensors %empty[%c0] : !attn_tile.mbarrier<2, arrivals = 1>
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @commit_by_all_threads() warps(4) attributes {producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %empty = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<2, arrivals = 1>
+  attn_tile.roles producer(24) all {
+    // expected-error @below {{expected a role of one thread, whose products arrive}}
+    attn_tile.commit_tensors %empty[%c0] : !attn_tile.mbarrier<2, arrivals = 1>
+  } consumer(240) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @commit_without_roles() warps(4) {
+  %c0 = arith.constant 0 : index
+  %empty = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<2, arrivals = 1>
+  // expected-error @below {{expected a role of one thread, whose products arrive}}
+  attn_tile.commit_tensors %empty[%c0] : !attn_tile.mbarrier<2, arrivals = 1>
+  attn_tile.return
+}

@@ -7,6 +7,7 @@
 // CHECK-NEXT: } products {
 // CHECK-NEXT: attn_tile.fence_tensors after
 // CHECK-NEXT: attn_tile.mma_tensor %{{.*}}, %{{.*}} transpose_b into %[[S:.*]][%{{.*}}], %{{.*}} one_thread : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+// CHECK-NEXT: attn_tile.commit_tensors %{{.*}}[%{{.*}}] : <2, arrivals = 5>
 // CHECK-NEXT: } consumer(232) {
 // CHECK-NEXT: ^bb0(%{{.*}}: index):
 // CHECK-NEXT: attn_tile.fence_tensors{{$}}
@@ -18,6 +19,7 @@ attn_tile.kernel @three() warps(4) attributes {producer_warps = 4 : i64} {
   %k0 = attn_tile.stage %k[%c0] : !attn_tile.shared<2x64x64xf16, swizzle = 128>
   %s = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
   %done = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
+  %empty = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<2, arrivals = 5>
   attn_tile.roles producer(40) {
     %t = attn_tile.stage %k[%c0] : !attn_tile.shared<2x64x64xf16, swizzle = 128>
   } products {
@@ -25,6 +27,7 @@ attn_tile.kernel @three() warps(4) attributes {producer_warps = 4 : i64} {
     attn_tile.mma_tensor %q, %k0 transpose_b into %s[%c0], %done one_thread
         : !attn_tile.shared<128x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128>
           into !attn_tile.tensor<128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+    attn_tile.commit_tensors %empty[%c0] : !attn_tile.mbarrier<2, arrivals = 5>
   } consumer(232) {
   ^bb0(%g: index):
     attn_tile.fence_tensors

@@ -184,6 +184,30 @@ def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
   }];
 }
 
+def CommitTensorsOp : AttnTile_TensorOp<"commit_tensors"> {
+  let summary = "let all products that were started arrive at an mbarrier";
+  let description = [{
+    The products that this thread has started before are one arrival, when all of
+    them are complete (PTX ISA, tcgen05.commit); without any it is there at once.
+    So a stage is given back by the products that read it. In a role of one thread.
+
+    Example:
+    ```mlir
+    attn_tile.roles producer(56) {
+      attn_tile.mbarrier_wait %empty[%stage], %parity : !attn_tile.mbarrier<2, arrivals = 1>
+    } products {
+      attn_tile.mma_tensor %p, %vt into %o[%group] accumulate one_thread : ...
+      attn_tile.commit_tensors %empty[%stage] : !attn_tile.mbarrier<2, arrivals = 1>
+    } consumer(240) {
+    ^bb0(%warpgroup: index):
+    }
+    ```
+  }];
+  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage);
+  let assemblyFormat = "$barrier `[` $stage `]` attr-dict `:` type($barrier)";
+  let hasVerifier = 1;
+}
+
 def FenceTensorsOp : AttnTile_TensorOp<"fence_tensors"> {
   let summary = "order tensor memory with what threads tell each other";
   let description = [{
