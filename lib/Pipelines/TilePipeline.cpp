@@ -45,6 +45,7 @@ void attn::buildTilePipeline(OpPassManager &pm,
   kernels.addPass(tile::createPipelinePass());
   kernels.addPass(tile::createSpecializeProductsPass());
   kernels.addPass(tile::createHandOverEarlyPass());
+  kernels.addPass(tile::createCommitStagesPass());
   kernels.addPass(tile::createSliceStepsPass());
   kernels.addPass(tile::createSinkScalarsPass());
   kernels.addPass(

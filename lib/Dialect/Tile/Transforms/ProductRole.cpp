@@ -21,6 +21,18 @@
 using namespace mlir;
 using namespace attn::tile;
 
+Value attn::tile::getWhole(Value tile) {
+  while (Operation *op = tile.getDefiningOp()) {
+    if (auto stage = dyn_cast<StageOp>(op))
+      tile = stage.getRing();
+    else if (auto columns = dyn_cast<ColumnsOp>(op))
+      tile = columns.getSource();
+    else
+      break;
+  }
+  return tile;
+}
+
 static bool isMeeting(Operation *op) {
   auto product = dyn_cast<MmaTensorOp>(op);
   return product && product.getMeet();

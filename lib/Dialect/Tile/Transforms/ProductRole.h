@@ -22,6 +22,9 @@ namespace attn::tile {
 /// arrive at instead.
 using ReadyBarriers = llvm::MapVector<mlir::Value, mlir::Value>;
 
+/// The tile that a stage, or columns, are a part of.
+mlir::Value getWhole(mlir::Value tile);
+
 class ProductRole {
 public:
   /// `operands` are the barriers of the tiles that products read.

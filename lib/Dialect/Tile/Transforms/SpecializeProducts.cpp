@@ -31,19 +31,6 @@ static constexpr int64_t kGroupWarps = 4;
 // What there is
 //===----------------------------------------------------------------------===//
 
-/// The tile that a stage, or columns, are a part of.
-static Value getWhole(Value tile) {
-  while (Operation *op = tile.getDefiningOp()) {
-    if (auto stage = dyn_cast<StageOp>(op))
-      tile = stage.getRing();
-    else if (auto columns = dyn_cast<ColumnsOp>(op))
-      tile = columns.getSource();
-    else
-      break;
-  }
-  return tile;
-}
-
 /// The shared tiles that a product reads, whole.
 static SmallVector<Value> getSharedOperands(MmaTensorOp product) {
   SmallVector<Value> tiles = {getWhole(product.getB())};

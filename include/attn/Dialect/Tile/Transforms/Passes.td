@@ -511,6 +511,110 @@ def HandOverEarlyPass : Pass<"attn-tile-hand-over-early", "::attn::tile::KernelO
   ];
 }
 
+def CommitStagesPass : Pass<"attn-tile-commit-stages", "::attn::tile::KernelOp"> {
+  let summary = "Let products give back the stages that they read";
+  let description = [{
+    Where consumers wait in each step for sums that they read behind the loops only,
+    so as to give stages back, the products' thread commits at the stage's mbarrier
+    what it has started up to the last product that reads it, as FlashAttention-4's
+    warp for products does. Consumers still arrive for the vectors that they read
+    themselves, and wait for the sums once, behind the loops. Loops whose wait orders
+    more stay as they are: it is needed where consumers store operands, or tell of
+    them, without having waited for a product that is started behind the one that
+    reads those of the step before. So do persistent kernels, and those whose next
+    products are all started behind the sums (dQ), for which consumers wait as long.
+
+    Requires: roles, as `--attn-tile-specialize-products` makes them. Ensures: nothing.
+
+    Example: the stage of K is given back by a commit behind the last product that reads it.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-commit-stages))'
+    attn_tile.kernel @steps(%n: index, %map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>, %o: !attn_tile.global<2x8x?x64xf32>)
+        warps(4) attributes {producer_warps = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %q = attn_tile.alloc : <128x64xf16, swizzle = 128>
+      %ring = attn_tile.alloc : <2x64x64xf16, swizzle = 128>
+      %s, %a, %b = attn_tile.alloc_tensors
+          : !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>
+      %full = attn_tile.alloc_mbarrier : <2, arrivals = 1>
+      %empty = attn_tile.alloc_mbarrier : <2, arrivals = 4>
+      %done = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %added = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %stored = attn_tile.alloc_mbarrier : <1, arrivals = 4>
+      attn_tile.roles producer(56) {
+        %tiles = scf.for %j = %c0 to %n step %c1 iter_args(%step = %c0) -> (index) {
+          %stage = arith.andi %step, %c1 : index
+          %round = arith.shrui %step, %c1 : index
+          %parity = arith.andi %round, %c1 : index
+          %before = arith.xori %parity, %c1 : index
+          attn_tile.mbarrier_wait %empty[%stage], %before : <2, arrivals = 4>
+          %k = attn_tile.stage %ring[%stage] : <2x64x64xf16, swizzle = 128>
+          attn_tile.copy_tma %map[%c0, %c0, %j] to %k, %full[%stage]
+              : <64x64xf16, swizzle = 128> to <64x64xf16, swizzle = 128>, <2, arrivals = 1>
+          %next = arith.addi %step, %c1 : index
+          scf.yield %next : index
+        }
+      } products {
+        attn_tile.mbarrier_wait %full[%c0], %c0 : <2, arrivals = 1>
+        %k0 = attn_tile.stage %ring[%c0] : <2x64x64xf16, swizzle = 128>
+        attn_tile.mma_tensor %q, %k0 transpose_b into %s[%c0], %done one_thread
+            : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+        %steps = scf.for %j = %c0 to %n step %c1 iter_args(%step = %c0) -> (index) {
+          %stage = arith.andi %step, %c1 : index
+          %k = attn_tile.stage %ring[%stage] : <2x64x64xf16, swizzle = 128>
+          attn_tile.mbarrier_wait %stored[%c0], %stage : <1, arrivals = 4>
+          attn_tile.fence_tensors after
+          %place = attn_tile.narrow_tensor %s[%c0] : <128x64xf32> -> <128x64xf16>
+          attn_tile.mma_tensor %place, %k into %a[%c0] accumulate one_thread
+              : !attn_tile.tensor<128x64xf16>, <64x64xf16, swizzle = 128> into <128x64xf32>
+          %next = arith.addi %step, %c1 : index
+          %exists = arith.cmpi ult, %next, %n : index
+          scf.if %exists {
+            %nextStage = arith.andi %next, %c1 : index
+            %nextRound = arith.shrui %next, %c1 : index
+            %parity = arith.andi %nextRound, %c1 : index
+            attn_tile.mbarrier_wait %full[%nextStage], %parity : <2, arrivals = 1>
+            %nextK = attn_tile.stage %ring[%nextStage] : <2x64x64xf16, swizzle = 128>
+            attn_tile.mma_tensor %q, %nextK transpose_b into %s[%c0], %done one_thread
+                : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+          }
+          attn_tile.mma_tensor %q, %k into %b[%c0], %added accumulate one_thread
+              : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+          scf.yield %next : index
+        }
+      } consumer(256) {
+      ^bb0(%warpgroup: index):
+        %steps = scf.for %j = %c0 to %n step %c1 iter_args(%step = %c0) -> (index) {
+          %stage = arith.andi %step, %c1 : index
+          attn_tile.mbarrier_wait %done[%warpgroup], %stage : <1, arrivals = 1>
+          %scores = attn_tile.load_tensor %s[%warpgroup] : <128x64xf32> -> <128x64xf32, accumulator>
+          %p = attn_tile.to_operand %scores : <128x64xf32, accumulator> -> <128x64xf16, operand_a>
+          %place = attn_tile.narrow_tensor %s[%warpgroup] : <128x64xf32> -> <128x64xf16>
+          attn_tile.store_tensor %p to %place[%warpgroup] : <128x64xf16, operand_a> to <128x64xf16>
+          attn_tile.fence_tensors
+          attn_tile.sync_warp
+          attn_tile.mbarrier_arrive %stored[%warpgroup] : <1, arrivals = 4>
+          attn_tile.mbarrier_wait %added[%warpgroup], %stage : <1, arrivals = 1>
+          attn_tile.mbarrier_arrive %empty[%stage] : <2, arrivals = 4>
+          %next = arith.addi %step, %c1 : index
+          scf.yield %next : index
+        }
+        %sum = attn_tile.load_tensor %b[%warpgroup] : <128x64xf32> -> <128x64xf32, accumulator>
+        attn_tile.store %sum, %o[%c0, %c0, %c0]
+            : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.global<2x8x?x64xf32>
+        attn_tile.free_tensors %s, %a, %b
+            : !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>
+      }
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numKernels", "kernels-with-commits-of-stages", "Number of kernels whose products give stages back">
+  ];
+}
+
 def SliceStepsPass : Pass<"attn-tile-slice-steps", "::attn::tile::KernelOp"> {
   let summary = "Compute wide steps of a backward some columns at a time";
   let description = [{
