@@ -14,7 +14,8 @@ from ..mask.symbols import FLOAT, Operand, Value, arithmetic, as_float, as_integ
 from ..mask.tensors import Placeholder
 from ..mask.tracing import Score
 from ..problem import float_text
-from .importer import DTYPES, SOFTMAX_PRECISIONS, FLOATS, Importer, TensorType
+from .function import DTYPES, FLOATS, TensorType
+from .importer import SOFTMAX_PRECISIONS, Importer
 from . import scores
 
 ATTRIBUTES = ("prob_mod", "scale", "score_mod", "softmax_precision")

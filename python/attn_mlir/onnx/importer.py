@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import re
-from typing import Any, Callable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Mapping, Optional, Sequence
 
 from ..errors import AttnError
 from ..mask.functions import key_length, query_length
@@ -16,6 +15,7 @@ from ..mask.tensors import Placeholder
 from ..mask.tracing import Mask, Score
 from ..problem import float_text
 from . import scores
+from .function import DTYPES, FLOATS, Function, TensorType
 
 INPUTS = ("Q", "K", "V", "attn_mask", "past_key", "past_value", "nonpad_kv_seqlen")
 OUTPUTS = ("Y", "present_key", "present_value", "qk_matmul_output")
@@ -23,24 +23,8 @@ ATTRIBUTES = (
     *("is_causal", "kv_num_heads", "q_num_heads", "qk_matmul_output_mode", "scale", "softcap", "softmax_precision"),
     *("left_window_size", "right_window_size"),
 )
-#: onnx.TensorProto.DataType
-DTYPES = {1: "f32", 7: "i64", 9: "i1", 10: "f16", 11: "f64", 16: "bf16"}
-FLOATS = ("f16", "bf16", "f32")
 #: The softmax is computed in f32, which is at least what these ask for.
 SOFTMAX_PRECISIONS = (None, 1, 10, 16)
-
-
-@dataclasses.dataclass(frozen=True)
-class TensorType:
-    """Element type, and sizes: a name or None where the model leaves one open."""
-
-    dtype: str
-    shape: tuple[Union[int, str, None], ...]
-
-    @property
-    def mlir(self) -> str:
-        dims = "".join(f"{size if isinstance(size, int) else '?'}x" for size in self.shape)
-        return f"tensor<{dims}{self.dtype}>"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,17 +55,17 @@ def import_attention(
     return Importer(inputs, attributes, outputs, head_multiple, update).module(name)
 
 
-class Importer:
-    """One node. `lines` are the ops of the function so far."""
+class Importer(Function):
+    """One node."""
 
     def __init__(
         self, inputs, attributes: Mapping[str, Any], outputs: Sequence[bool], head_multiple: int = 1, update: Optional[Update] = None
     ):
-        self.head_multiple, self.update = head_multiple, update
+        super().__init__(head_multiple)
+        self.update = update
         self.types = {name: t for name, t in zip(INPUTS, inputs) if t is not None}
         self.attributes = dict(attributes)
         self.outputs = [name for name, wanted in zip(OUTPUTS, outputs) if wanted]
-        self.lines: list[str] = []
         self.check()
         self.split = len(self.types["Q"].shape) == 3
         self.dtype = self.types["Q"].dtype
@@ -132,15 +116,13 @@ class Importer:
             f"      : {types} -> {output.mlir}{f', {lse.mlir}' * has_lse}"
         )
         output_heads = self.unpadded("%output", output, present_value[1].shape[3])
-        results = {"Y": self.merged(output_heads), "present_key": present_key, "present_value": present_value}
+        results = {"Y": self.merged_heads(*output_heads) if self.split else output_heads, "present_key": present_key, "present_value": present_value}
         if "qk_matmul_output" in self.outputs:
             results["qk_matmul_output"] = self.score_matrix(query, present_key, {"%lse": lse.mlir} if has_lse else {})
         returned = [results[name] for name in self.outputs] + caches
-        names, result_types = (", ".join(part) for part in zip(*((n, t.mlir) for n, t in returned)))
         cached = "_cache" if self.update else ""
-        arguments = ", ".join([f"%{n}{cached * (n in 'KV')}: {self.argument_type(n).mlir}" for n in self.types] + more)
-        body = "\n".join("  " + line for line in self.lines)
-        return f"func.func @{name}({arguments}) -> ({result_types}) {{\n{body}\n  return {names} : {result_types}\n}}\n"
+        arguments = [f"%{n}{cached * (n in 'KV')}: {self.argument_type(n).mlir}" for n in self.types] + more
+        return self.text(name, arguments, returned)
 
     def append(self, update: Update) -> tuple[list[str], list[tuple[str, TensorType]]]:
         """The caches with the new rows of each batch, from its index on, as %K and %V: further arguments, and results."""
@@ -159,26 +141,20 @@ class Importer:
 
     def slots(self, update: Update, new: TensorType, cache: TensorType) -> TensorType:
         """Of row t of batch b: a cache is a pool with a page for each batch."""
-        slots, rows = TensorType("i64", (None, None)), f"{self.dim('%K_new', new, 0)}, {self.dim('%K_new', new, 2)}"
-        maps, inputs, begin = "affine_map<(b, t) -> (b, t)>", "", "%zero"
+        slots, begin = TensorType("i64", (None, None)), "%zero"
+        inputs = {}
         if update.indices:
-            maps, inputs, begin = f"affine_map<(b, t) -> (b)>, {maps}", " ins(%write_indices : tensor<?xi64>)", "%begin"
+            inputs, begin = {"%write_indices": (TensorType("i64", (None,)), "b", "%begin")}, "%begin"
         place = "arith.remui %sum, %room" if update.is_circular else "arith.addi %sum, %zero"
+        sizes = [self.dim("%K_new", new, 0), self.dim("%K_new", new, 2)]
+        self.lines += [f"%room = arith.index_cast {self.dim('%K_cache', cache, 2)} : index to i64", "%zero = arith.constant 0 : i64"]
         body = (
             "%b_index = linalg.index 0 : index", "%t_index = linalg.index 1 : index",
             "%b = arith.index_cast %b_index : index to i64", "%t = arith.index_cast %t_index : index to i64",
             f"%sum = arith.addi {begin}, %t : i64", f"%place = {place} : i64",
             "%first = arith.muli %b, %room : i64", "%slot = arith.addi %first, %place : i64", "linalg.yield %slot : i64",
         )  # fmt: skip
-        self.lines += [
-            f"%room = arith.index_cast {self.dim('%K_cache', cache, 2)} : index to i64",
-            "%zero = arith.constant 0 : i64",
-            f"%slots_init = tensor.empty({rows}) : {slots.mlir}",
-            f"%slots = linalg.generic {{indexing_maps = [{maps}], iterator_types = [\"parallel\", \"parallel\"]}}{inputs}\n"
-            f"      outs(%slots_init : {slots.mlir}) {{\n  ^bb0({'%begin: i64, ' if inputs else ''}%out: i64):",
-            *("  " + line for line in body),
-            f"}} -> {slots.mlir}",
-        ]
+        self.elementwise("%slots", slots, sizes, inputs, body)
         return slots
 
     def argument_type(self, name: str) -> TensorType:
@@ -191,12 +167,6 @@ class Importer:
             shape[2] = given.shape[2]  # where the queries begin among the keys
         return TensorType(given.dtype, tuple(shape))
 
-    def dim(self, value: str, type: TensorType, dim: int, name: str = "") -> str:
-        name = name or f"{value}_dim{dim}"
-        lines = [f"{name}_c = arith.constant {dim} : index", f"{name} = tensor.dim {value}, {name}_c : {type.mlir}"]
-        self.lines += [line for line in lines if line not in self.lines]
-        return name
-
     def heads(self, name: str, kind: str) -> tuple[str, TensorType]:
         """[B, H, S, D] of an input, which may be [B, S, H * D]."""
         value, type = f"%{name}", self.argument_type(name)
@@ -205,38 +175,7 @@ class Importer:
         heads, hidden = self.attributes.get(f"{kind}_num_heads"), type.shape[-1]
         if not heads or not isinstance(hidden, int) or hidden % heads:
             raise AttnError(f"expected {kind}_num_heads to divide the {hidden} columns of {name}, got {heads}")
-        batch, length = self.dim(value, type, 0), self.dim(value, type, 1)
-        split = TensorType(self.dtype, (None, None, heads, hidden // heads))
-        self.lines.append(
-            f"{value}_heads = tensor.expand_shape {value} [[0], [1], [2, 3]] "
-            f"output_shape [{batch}, {length}, {heads}, {hidden // heads}] : {type.mlir} into {split.mlir}"
-        )
-        turned = TensorType(self.dtype, (None, heads, None, hidden // heads))
-        return self.transposed(f"{value}_heads", split, turned, f"{batch}, {length}")
-
-    def transposed(self, value: str, type: TensorType, to: TensorType, sizes: str) -> tuple[str, TensorType]:
-        """Exchanges dimensions 1 and 2."""
-        self.lines.append(f"{value}_init = tensor.empty({sizes}) : {to.mlir}")
-        self.lines.append(
-            f"{value}_t = linalg.transpose ins({value} : {type.mlir}) outs({value}_init : {to.mlir}) "
-            "permutation = [0, 2, 1, 3]"
-        )
-        return f"{value}_t", to
-
-    def merged(self, output: tuple[str, TensorType]) -> tuple[str, TensorType]:
-        """The inverse of `heads`, for the output."""
-        value, type = output
-        if not self.split:
-            return output
-        _, heads, _, dim = type.shape
-        batch, length = self.dim(value, type, 0), self.dim(value, type, 2)
-        turned, to = self.transposed(value, type, TensorType(self.dtype, (None, None, heads, dim)), f"{batch}, {length}")
-        assert isinstance(heads, int) and isinstance(dim, int)
-        merged = TensorType(self.dtype, (None, None, heads * dim))
-        self.lines.append(
-            f"%Y = tensor.collapse_shape {turned} [[0], [1], [2, 3]] : {to.mlir} into {merged.mlir}"
-        )
-        return "%Y", merged
+        return self.split_heads(value, type, heads)
 
     def with_past(self, name: str, new: tuple[str, TensorType]) -> tuple[str, TensorType]:
         """The keys or values of earlier steps, then the new ones."""
@@ -252,35 +191,6 @@ class Importer:
             f"%present_{name} = tensor.concat dim(2) %{past}, {value} : ({past_type.mlir}, {type.mlir}) -> {result.mlir}"
         )
         return f"%present_{name}", result
-
-    def padded(self, value: str, type: TensorType) -> tuple[str, TensorType]:
-        """With zeros behind each row, which change neither the scores nor the columns of the output that are kept."""
-        dim = type.shape[3]
-        assert isinstance(dim, int)
-        missing = -dim % self.head_multiple
-        if not missing:
-            return value, type
-        wide = TensorType(self.dtype, (*type.shape[:3], dim + missing))
-        self.lines.append(f"{value}_zero = arith.constant 0.0 : {self.dtype}")
-        self.lines.append(
-            f"{value}_padded = tensor.pad {value} low[0, 0, 0, 0] high[0, 0, 0, {missing}] {{\n"
-            f"  ^bb0(%b: index, %h: index, %s: index, %d: index):\n"
-            f"    tensor.yield {value}_zero : {self.dtype}\n  }} : {type.mlir} to {wide.mlir}"
-        )
-        return f"{value}_padded", wide
-
-    def unpadded(self, value: str, type: TensorType, dim: Union[int, str, None]) -> tuple[str, TensorType]:
-        """The first `dim` columns."""
-        if type.shape[3] == dim:
-            return value, type
-        narrow = TensorType(self.dtype, (*type.shape[:3], dim))
-        heads = type.shape[1]
-        sizes = [self.dim(value, type, 0), str(heads) if heads else self.dim(value, type, 1), self.dim(value, type, 2)]
-        self.lines.append(
-            f"{value}_used = tensor.extract_slice {value}[0, 0, 0, 0] [{', '.join(sizes)}, {dim}] [1, 1, 1, 1] "
-            f": {type.mlir} to {narrow.mlir}"
-        )
-        return f"{value}_used", narrow
 
     def score_matrix(
         self, query: tuple[str, TensorType], key: tuple[str, TensorType], lse: dict[str, str]
@@ -362,13 +272,6 @@ class Importer:
             f": {type.mlir} into {wide.mlir}"
         )
         return f"bias(%bias : {wide.mlir})"
-
-    def region(self, traced: Union[Mask, Score]) -> str:
-        """The text, with the module's names for what it reads."""
-        region = traced.region
-        for capture, tensor in zip(region.captures, traced.tensors):
-            region = dataclasses.replace(region, text=re.sub(f"%{capture.name}\\b", f"%{tensor.array}", region.text))
-        return region.text
 
     def is_top_left(self) -> bool:
         others = ("past_key", "nonpad_kv_seqlen")
