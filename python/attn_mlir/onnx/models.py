@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The nodes Attention and FlexAttention of an ONNX model, and the command that writes them."""
+"""The nodes Attention, FlexAttention and GroupQueryAttention of an ONNX model, and the command that writes them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ from typing import Any, Mapping, Optional, Sequence, Union
 
 from ..errors import AttnError
 from .flex import import_flex_attention
-from .importer import DTYPES, TensorType, Update, import_attention
-
+from .function import DTYPES, TensorType
+from .group_query import import_group_query_attention
+from .importer import Update, import_attention
 
 FLEX_ATTENTION = ("FlexAttention", "ai.onnx.preview")
-OPERATORS = (("Attention", ""), ("Attention", "ai.onnx"), FLEX_ATTENTION)
+GROUP_QUERY_ATTENTION = ("GroupQueryAttention", "com.microsoft")
+OPERATORS = (("Attention", ""), ("Attention", "ai.onnx"), FLEX_ATTENTION, GROUP_QUERY_ATTENTION)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -27,8 +29,9 @@ class ImportedNode:
     mlir: str
 
 
-def import_model(model: Any, head_multiple: int = 1) -> list[ImportedNode]:
-    """Every Attention and FlexAttention of a graph: `model` is a path or an onnx.ModelProto. Needs the package onnx."""
+def import_model(model: Any, head_multiple: int = 1, share_buffer: Optional[bool] = None) -> list[ImportedNode]:
+    """Every node of OPERATORS of a graph: `model` is a path or an onnx.ModelProto. Needs the package onnx. `share_buffer` says whether past
+    and present of each GroupQueryAttention are one buffer; None: where their types have one size."""
     try:
         import onnx
     except ImportError:
@@ -42,13 +45,13 @@ def import_model(model: Any, head_multiple: int = 1) -> list[ImportedNode]:
     types, makers = known_types(graph), {value: node for node in graph.node for value in node.output}
     nodes = [node for node in graph.node if (node.op_type, node.domain) in OPERATORS]
     if not nodes:
-        raise AttnError(f"expected a graph with an Attention (opset 23 or later) or FlexAttention, got {summary(graph)}")
+        raise AttnError(f"expected a graph with an Attention (opset 23 or later), FlexAttention or GroupQueryAttention, got {summary(graph)}")
     result = []
     for i, node in enumerate(nodes):
         name = re.sub(r"\W", "_", node.name) or f"attention_{i}"
         try:
             updates = tuple(makers.get(value) for value in node.input[1:3])
-            result.append(ImportedNode(name, import_node(node, types, name, head_multiple, updates)))
+            result.append(ImportedNode(name, import_node(node, types, name, head_multiple, updates, share_buffer)))
         except AttnError as error:
             raise AttnError(f"node '{node.name or name}': {error}") from None
     return result
@@ -60,6 +63,7 @@ def import_node(
     name: str = "attention",
     head_multiple: int = 1,
     updates: Sequence[Optional[Any]] = (),
+    share_buffer: Optional[bool] = None,
 ) -> str:
     """The module for an onnx.NodeProto; `types` by the names of the graph's values. `updates` are the nodes that make K and V,
     which are part of it where both are TensorScatter of the same rows."""
@@ -73,8 +77,19 @@ def import_node(
     attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
     if (node.op_type, node.domain) == FLEX_ATTENTION:
         return import_flex_attention(inputs, attributes, name, head_multiple)
-    update = update_of(updates, types)
-    return import_attention(inputs, attributes, [bool(value) for value in node.output], name, head_multiple, update)
+    outputs = [bool(value) for value in node.output]
+    if (node.op_type, node.domain) == GROUP_QUERY_ATTENTION:
+        share = are_of_one_size(node, types) if share_buffer is None else share_buffer
+        return import_group_query_attention(inputs, attributes, outputs, name, head_multiple, share)
+    return import_attention(inputs, attributes, outputs, name, head_multiple, update_of(updates, types))
+
+
+def are_of_one_size(node: Any, types: Mapping[str, TensorType]) -> bool:
+    """Past and present keys of a GroupQueryAttention: by a number, or by one name."""
+    past, present = (types.get(values[at]) if len(values) > at else None for values, at in ((node.input, 3), (node.output, 1)))
+    if past is None or present is None or len(past.shape) != 4:
+        return False
+    return past.shape[2] is not None and past.shape == present.shape
 
 
 def update_of(nodes: Sequence[Optional[Any]], types: Mapping[str, TensorType]) -> Optional[Update]:
@@ -123,15 +138,18 @@ def summary(graph: Any) -> str:
 
 
 def main(arguments: Optional[Sequence[str]] = None):
-    parser = argparse.ArgumentParser(prog="attn_mlir.onnx", description="Every Attention and FlexAttention of an ONNX model as a module.")
+    parser = argparse.ArgumentParser(prog="attn_mlir.onnx", description="Every Attention, FlexAttention and GroupQueryAttention of an ONNX model as a module.")
     parser.add_argument("model")
     parser.add_argument("-o", "--output", required=True, help="folder for NAME.mlir of each node")
     parser.add_argument(
         "--head-multiple", type=int, default=1, help="pad head dims to a multiple of this (GPUs need 8; default: 1)"
     )
+    parser.add_argument(
+        "--share-buffer", action="store_const", const=True, help="past and present of each GroupQueryAttention are one buffer (default: as their types say)"
+    )
     a = parser.parse_args(arguments)
     try:
-        nodes = import_model(a.model, a.head_multiple)
+        nodes = import_model(a.model, a.head_multiple, a.share_buffer)
         folder = Path(a.output)
         folder.mkdir(parents=True, exist_ok=True)
         for node in nodes:

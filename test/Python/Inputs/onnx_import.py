@@ -191,7 +191,7 @@ class Models(unittest.TestCase):
     def test_messages(self):
         node = self.package.helper.make_node
         for message, argument in {
-            "expected a graph with an Attention (opset 23 or later) or FlexAttention, got 1 nodes: Relu": self.save([node("Relu", ["q"], ["y"])]),
+            "expected a graph with an Attention (opset 23 or later), FlexAttention or GroupQueryAttention, got 1 nodes: Relu": self.save([node("Relu", ["q"], ["y"])]),
             "cannot read the model": str(self.folder / "absent.onnx"),
         }.items():
             with self.assertRaises(SystemExit) as caught:
