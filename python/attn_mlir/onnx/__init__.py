@@ -8,9 +8,10 @@
     python -m attn_mlir.onnx decoder.onnx -o FOLDER          # FOLDER/<node>.mlir for every one in the graph
 
 A node becomes a function that takes what the node takes and gives what it gives, in their order; absent ones are left
-out; a FlexAttention's score_mod and prob_mod are regions of the attention; with the TensorScatter of keys and values that come before it, if there are such. Batch, lengths and, in the 4-d form, head
-counts are dynamic. Semantics: onnx.ai/onnx/operators/onnx__Attention.html, and
-docs/ContribOperators.md of ONNX Runtime. With `share_buffer`, which is --share-buffer, past and present of a GroupQueryAttention are one buffer.
+out; a FlexAttention's score_mod and prob_mod are regions of the attention; with the TensorScatter of keys and values
+that come before it, if there are such. Batch, lengths and, in the 4-d form, head counts are dynamic. Past and present of
+a GroupQueryAttention are one buffer where their types have one size, or with `share_buffer`, on the command line
+--share-buffer. Semantics: onnx.ai/onnx/operators/onnx__Attention.html, docs/ContribOperators.md of ONNX Runtime.
 Needs the package onnx only to read files. A node that cannot be imported is an AttnError that says why.
 """
 

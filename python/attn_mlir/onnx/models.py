@@ -138,14 +138,19 @@ def summary(graph: Any) -> str:
 
 
 def main(arguments: Optional[Sequence[str]] = None):
-    parser = argparse.ArgumentParser(prog="attn_mlir.onnx", description="Every Attention, FlexAttention and GroupQueryAttention of an ONNX model as a module.")
+    parser = argparse.ArgumentParser(
+        prog="attn_mlir.onnx", description="Every Attention, FlexAttention and GroupQueryAttention of an ONNX model as a module."
+    )
     parser.add_argument("model")
     parser.add_argument("-o", "--output", required=True, help="folder for NAME.mlir of each node")
     parser.add_argument(
         "--head-multiple", type=int, default=1, help="pad head dims to a multiple of this (GPUs need 8; default: 1)"
     )
     parser.add_argument(
-        "--share-buffer", action="store_const", const=True, help="past and present of each GroupQueryAttention are one buffer (default: as their types say)"
+        "--share-buffer",
+        action="store_const",
+        const=True,
+        help="past and present of each GroupQueryAttention are one buffer (default: as their types say)",
     )
     a = parser.parse_args(arguments)
     try:
