@@ -69,6 +69,8 @@ class GroupQueryImporter(Function):
             if name not in DEFAULTS:
                 raise AttnError(f"unknown attribute '{name}'")
         self.attributes = {**DEFAULTS, **attributes}
+        for name in ("do_rotary", "rotary_interleaved", "smooth_softmax"):  # as its kernel has it: 1 alone is yes
+            self.attributes[name] = self.attributes[name] == 1
         self.check_inputs()
         self.heads, self.key_heads = (self.attributes[name] for name in ("num_heads", "kv_num_heads"))
         self.dtype = self.types["query"].dtype

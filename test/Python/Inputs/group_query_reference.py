@@ -74,7 +74,7 @@ def group_query(inputs, attributes):
                     output[b, h, i] = 0.0
                     continue
                 scores, seen = scores[first:last], values[first:last]
-                sink = inputs["head_sink"][h] if "head_sink" in inputs else 0.0 if attributes.get("smooth_softmax") else -np.inf
+                sink = inputs["head_sink"][h] if "head_sink" in inputs else 0.0 if attributes.get("smooth_softmax") == 1 else -np.inf
                 most = max(scores.max(), sink)
                 weights = np.exp(scores - most)
                 output[b, h, i] = weights @ seen / (weights.sum() + np.exp(sink - most))
