@@ -64,7 +64,7 @@ OpFoldResult CoordinateOp::fold(FoldAdaptor adaptor) {
 OpFoldResult DimOp::fold(FoldAdaptor) {
   GlobalType type = getSource().getType();
   int64_t dim = getDim();
-  if (dim < 0 || dim >= type.getRank() || type.isDynamicDim(dim))
+  if (type.isDynamicDim(dim))
     return {};
   return IntegerAttr::get(IndexType::get(getContext()), type.getShape()[dim]);
 }

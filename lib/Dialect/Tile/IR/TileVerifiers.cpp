@@ -631,6 +631,14 @@ LogicalResult FragmentColumnsOp::verify() {
   return success();
 }
 
+LogicalResult DimOp::verify() {
+  int64_t rank = getSource().getType().getRank(), dim = getDim();
+  if (dim < 0 || dim >= rank)
+    return emitOpError() << "expected a dimension from 0 to " << rank - 1
+                         << ", got " << dim;
+  return success();
+}
+
 LogicalResult LookupOp::verify() {
   ShapedType type = getTable().getShapedType();
   if (type.getRank() != 1 || type.getNumElements() == 0)

@@ -620,6 +620,22 @@ attn_tile.kernel @counted(%p: !attn_tile.global<?x8x?x64xf16>, %i: index) warps(
 
 // -----
 
+attn_tile.kernel @sizes(%g: !attn_tile.global<?x4xi64>) warps(1) {
+  // expected-error @+1 {{expected a dimension from 0 to 1, got 2}}
+  %x = attn_tile.dim %g, 2 : !attn_tile.global<?x4xi64>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @sizes(%g: !attn_tile.global<?x4xi64>) warps(1) {
+  // expected-error @+1 {{expected a dimension from 0 to 1, got -1}}
+  %x = attn_tile.dim %g, -1 : !attn_tile.global<?x4xi64>
+  attn_tile.return
+}
+
+// -----
+
 attn_tile.kernel @elements(%g: !attn_tile.global<?x4xi64>, %i: !attn_tile.global<?xi64>) warps(1) {
   %c0 = arith.constant 0 : i64
   // expected-error @+1 {{expected the number of indices to be 2, got 1}}

@@ -85,6 +85,7 @@ def DimOp : AttnTile_Op<"dim", [Pure]> {
   let results = (outs Index:$size);
   let assemblyFormat = "$source `,` $dim attr-dict `:` type($source)";
   let hasFolder = 1;
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
