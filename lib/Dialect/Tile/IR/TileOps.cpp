@@ -53,13 +53,8 @@ void KernelOp::print(OpAsmPrinter &printer) {
 }
 
 //===----------------------------------------------------------------------===//
-// DimOp
+// DimOp and CoordinateOp
 //===----------------------------------------------------------------------===//
-
-OpFoldResult CoordinateOp::fold(FoldAdaptor adaptor) {
-  auto number = dyn_cast_or_null<IntegerAttr>(adaptor.getNumber());
-  return number ? IntegerAttr::get(getType(), number.getInt()) : OpFoldResult();
-}
 
 OpFoldResult DimOp::fold(FoldAdaptor) {
   GlobalType type = getSource().getType();
@@ -67,4 +62,9 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
   if (type.isDynamicDim(dim))
     return {};
   return IntegerAttr::get(IndexType::get(getContext()), type.getShape()[dim]);
+}
+
+OpFoldResult CoordinateOp::fold(FoldAdaptor adaptor) {
+  auto number = dyn_cast_or_null<IntegerAttr>(adaptor.getNumber());
+  return number ? IntegerAttr::get(getType(), number.getInt()) : OpFoldResult();
 }

@@ -404,9 +404,9 @@ def RangeKeysOp : Attn_Op<"range_keys", [Pure]> {
   let summary = "keys of the ranges that a plan has chosen";
   let description = [{
     How many keys a range of `kind = "split_kv"` has with `balance = "share"`: a
-    multiple of `unit`, a tile of keys, which a kernel in front of the attention finds from the
-    lengths. The results of the attention are the same, but for rounding,
-    whichever it is.
+    multiple of `unit`, a tile of keys, which a kernel in front of the attention
+    finds from the lengths. The results of the attention are the same, but for
+    rounding, whichever it is.
 
     Example:
     ```mlir
