@@ -50,7 +50,7 @@ private:
   Place lookUp(Value tileRow);
   SmallVector<Place> lookUpAll();
   Place locateInPages(int64_t row, ArrayRef<Place> pages);
-  Value locateInHeads(int64_t row, Value &position);
+  Place locateInHeads(int64_t row);
   Value sourceBytes(const Place &place, int64_t panel);
   bool hasWholePanel(int64_t panel);
 
@@ -272,30 +272,29 @@ TileCopy::Place TileCopy::locate(int64_t row) {
       from = getNext(from);
     return {from, index.i32(row), Value()};
   }
-  Value position;
-  Value ofRow = locateInHeads(row, position);
-  return {ofRow, position, Value()};
+  return locateInHeads(row);
 }
 
-/// The same of packed heads, and the row's position in its head. Where a pass
-/// has whole heads, the next one's rows have the same positions in others.
-Value TileCopy::locateInHeads(int64_t row, Value &position) {
+/// The same of packed heads. Where a pass has whole heads, the next one's rows
+/// have the same positions in others.
+TileCopy::Place TileCopy::locateInHeads(int64_t row) {
   auto times = [&](Value bytes, Value count) -> Value {
     return arith::MulIOp::create(builder, op.getLoc(), bytes,
                                  index.toI64(count));
   };
   bool hasWholeHeads = rowsPerPass % positions == 0;
   Value tileRow = hasWholeHeads ? firstRow : index.add(firstRow, row);
-  position = index.rem(tileRow, positions);
-  if (hasWholeHeads && row > 0)
-    return from = index.offset(from,
-                               index.mul(headBytes, rowsPerPass / positions));
+  Value position = index.rem(tileRow, positions);
+  if (hasWholeHeads && row > 0) {
+    from = index.offset(from, index.mul(headBytes, rowsPerPass / positions));
+    return {from, position, Value()};
+  }
   Value ofRow =
       index.offset(from, times(headBytes, index.div(tileRow, positions)));
   ofRow = index.offset(ofRow, times(rowBytes, position));
   if (hasWholeHeads)
     from = ofRow;
-  return ofRow;
+  return {ofRow, position, Value()};
 }
 
 /// True if the matrix is known to have all columns of `panel`.
