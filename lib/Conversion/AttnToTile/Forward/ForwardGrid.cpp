@@ -304,19 +304,17 @@ Value ForwardKernelBuilder::walkInTurns(Value total) {
                               create<arith::AndIOp>(round, one), constant(0));
     return arith::SelectOp::create(builder, loc, isForward, cta, back);
   };
-  Value whole = create<arith::DivUIOp>(total, ctas);
-  Value isInLast = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ult, getTurn(whole),
-      create<arith::RemUIOp>(total, ctas));
-  Value rounds = create<arith::AddIOp>(
-      whole, arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(),
-                                          isInLast));
-  auto loop = scf::ForOp::create(builder, loc, cta,
-                                 create<arith::MulIOp>(rounds, ctas), ctas);
+  // How much larger the number of a round is than the loop's. All rounds but
+  // the last are whole, so that its number alone decides where the loop ends.
+  auto getShift = [&](Value number) -> Value {
+    Value round = create<arith::DivUIOp>(number, ctas);
+    return create<arith::SubIOp>(getTurn(round), cta);
+  };
+  Value end = create<arith::SubIOp>(total, getShift(total));
+  auto loop = scf::ForOp::create(builder, loc, cta, end, ctas);
   builder.setInsertionPointToStart(loop.getBody());
-  Value round = create<arith::DivUIOp>(loop.getInductionVar(), ctas);
-  return create<arith::AddIOp>(create<arith::MulIOp>(round, ctas),
-                               getTurn(round));
+  Value number = loop.getInductionVar();
+  return create<arith::AddIOp>(number, getShift(number));
 }
 
 /// A grid that walks a worklist: the builder is set into a loop over the splits
@@ -350,7 +348,9 @@ LogicalResult ForwardKernelBuilder::mapPlannedGrid() {
   Value entry = create<arith::AddIOp>(
       create<arith::MulIOp>(item, constant(getEntryWords(attention))), *header);
   auto readWord = [&](EntryWord word) {
-    return readWorklist(create<arith::AddIOp>(entry, constant(word)));
+    return readWorklist(arith::AddIOp::create(
+        builder, attention.forall.getLoc(), entry, constant(word),
+        arith::IntegerOverflowFlags::nsw));
   };
   Value batch = readWord(kEntryBatch);
   split = readWord(kEntrySplit);

@@ -57,8 +57,10 @@ public:
       takeShare(first, last, split, splits);
   }
 
-  /// A bound of a loop, cut to the range.
+  /// A bound of a loop, cut to the range, which begins at no key before 0.
   Value cut(Value bound) {
+    if (matchPattern(bound, m_Zero()))
+      return lower;
     Value &result = cuts[bound];
     if (!result) {
       Value above = arith::MaxSIOp::create(builder, loc, bound, lower);
