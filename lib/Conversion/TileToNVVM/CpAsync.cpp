@@ -6,11 +6,14 @@
 //
 // cp.async (PTX ISA, "Data Movement and Conversion Instructions: cp.async"):
 // each thread copies 16-byte chunks; what lies past the ends of the matrix is
-// filled with zero.
+// filled with zero. A chunk that does not exist is left out by a predicate, of
+// which ptxas makes that of the copy; a number of bytes it has to compare.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Common.h"
+
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace attn::tile;
@@ -18,6 +21,22 @@ using namespace attn::tile;
 namespace {
 
 constexpr int64_t kChunkBytes = 16;
+
+/// Sets the builder, which is at `op`, to where what is made of `operands`
+/// alone is computed once: in front of the outermost loop around `op` in which
+/// they stay the same, if there is one.
+void setToFront(OpBuilder &builder, Operation *op, ValueRange operands) {
+  auto changeIn = [&](Operation *around) {
+    return llvm::any_of(operands, [&](Value operand) {
+      return around->isAncestor(operand.getParentRegion()->getParentOp());
+    });
+  };
+  for (Operation *around = op->getParentOp();
+       isa<scf::ForOp, scf::IfOp>(around) && !changeIn(around);
+       around = around->getParentOp())
+    if (isa<scf::ForOp>(around))
+      builder.setInsertionPoint(around);
+}
 
 /// One copy of a tile, panel by panel: within a panel, thread t takes chunk
 /// t mod (chunks of a row) of rows t div (chunks of a row) + k * rowsPerPass.
@@ -36,22 +55,41 @@ public:
 
 private:
   /// A chunk's address, its row from firstRow on (from 0 on with packed heads),
-  /// and the bytes of a chunk, 0 of what is no page of the pool; null if there
-  /// are no pages.
+  /// and rowsLeft, 0 of what is no page of the pool.
   struct Place {
-    Value from, row, bytes;
+    Value from, row, rowsLeft;
+  };
+  /// A pointer that passes share, and the bytes from it to where a row goes in
+  /// the first panel.
+  struct Target {
+    Value pointer;
+    int64_t bytes;
+    int64_t getBytes(SharedType type, int64_t panel) const {
+      return bytes + panel * type.getRows() * type.getSwizzle();
+    }
+  };
+  /// What the table says of a row: its page, and the row's number there, null
+  /// for 0.
+  struct Entry {
+    Value page, row;
   };
 
+  void locateFirst(SmallVector<Value> indices);
   void copyPass(int64_t row, const Place &place);
-  Value getTarget(int64_t row);
+  Value getRow(const Place &place);
+  void copyWhole(const Target &to, const Place &place, int64_t panels);
+  void copyPart(const Target &to, const Place &place, int64_t panel);
+  Target getTarget(int64_t row);
   Value getNext(Value from);
   Place locate(int64_t row);
   bool hasPassesInPage();
-  Place lookUp(Value tileRow);
-  SmallVector<Place> lookUpAll();
-  Place locateInPages(int64_t row, ArrayRef<Place> pages);
+  Value readEntry(Value number);
+  Entry lookUpRow(Value tileRow);
+  Entry lookUpPage(int64_t number);
+  SmallVector<Entry> lookUpAll();
+  Place locateEntry(const Entry &entry);
+  Place locateInPages(int64_t row, ArrayRef<Entry> entries);
   Place locateInHeads(int64_t row);
-  Value sourceBytes(const Place &place, int64_t panel);
   bool hasWholePanel(int64_t panel);
 
   OpBuilder &builder;
@@ -65,7 +103,7 @@ private:
   /// the address of that chunk in the first panel, of the pass at hand without
   /// packed heads and pages.
   Value chunk, firstRow, from;
-  /// Where it goes, of a first row of a swizzle's period.
+  /// Where it goes in the tile, of a first row of a swizzle's period.
   llvm::SmallDenseMap<int64_t, Value> targets;
   Value rowBytes;           ///< from one row of the matrix to the next
   Value headBytes;          ///< from one head to the next, of packed heads
@@ -75,9 +113,9 @@ private:
                      ///< are missing; then rowsLeft counts from there, too
   int64_t positions; ///< rows of a head
   /// With pages: the batch, the first key, the bytes from a page to the next,
-  /// the first row that is looked up, or null for all, the last row that
-  /// exists, and the batch's entries.
-  Value batch, position, pageBytes, firstPageRow, lastRow, firstEntry;
+  /// the last row that exists, and the batch's entries.
+  Value batch, position, pageBytes, lastRow, firstEntry;
+  Place inPage; ///< of the pass at hand, where a page has whole passes
   Type entryType;
 };
 
@@ -87,15 +125,34 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
       type(op.getTile().getType()), source(op.getSource().getType(), parts),
       tile(tile), chunksPerRow(type.getSwizzle() / kChunkBytes),
       rowsPerPass(threads / chunksPerRow) {
-  int64_t rank = op.getSource().getType().getRank();
-  unsigned rowDim = rank - 2;
-  chunk = index.bitAnd(index.thread(), chunksPerRow - 1);
-  firstRow = index.div(index.thread(), chunksPerRow);
-  int64_t elementBytes = type.getElementBytes();
+  unsigned rowDim = op.getSource().getType().getRank() - 2;
   position = index.toI32(indices[rowDim]);
   batch = indices[0];
+  SmallVector<Value> fixed(indices); // what the address is made of
+  if (op.getTable())
+    fixed[0] = fixed[rowDim] = Value();
+  llvm::erase(fixed, Value());
+  llvm::append_range(fixed, parts);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    setToFront(builder, op, {});
+    Value thread = index.thread();
+    chunk = index.bitAnd(thread, chunksPerRow - 1);
+    firstRow = index.div(thread, chunksPerRow);
+  }
+  OpBuilder::InsertionGuard guard(builder);
+  setToFront(builder, op, fixed);
   if (op.getTable()) // The address is that of the head in the first page.
     indices[0] = indices[rowDim] = index.i32(0);
+  locateFirst(std::move(indices));
+}
+
+/// Computes what is the same for all passes, of the tile that begins at
+/// `indices`.
+void TileCopy::locateFirst(SmallVector<Value> indices) {
+  int64_t rank = op.getSource().getType().getRank();
+  unsigned rowDim = rank - 2;
+  int64_t elementBytes = type.getElementBytes();
   Value firstCol = index.mul(chunk, kChunkBytes / elementBytes);
   if (static_cast<int64_t>(indices.size()) == rank)
     firstCol = index.add(index.toI32(indices.pop_back_val()), firstCol);
@@ -131,25 +188,21 @@ void TileCopy::limitRows(Value rows, Value first) {
 void TileCopy::lookUpPages(ValueRange table, Value rows) {
   GlobalView view(op.getTable().getType(), table);
   entryType = op.getTable().getType().getElementType();
-  firstEntry = view.address(index, batch);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    SmallVector<Value> fixed(table);
+    fixed.push_back(batch);
+    setToFront(builder, op, fixed);
+    firstEntry = view.address(index, batch);
+  }
   pageBytes = index.mul(source.stride(index, 0), type.getElementBytes());
   lastRow = index.add(index.toI32(rows), -1);
-  if (!missing)
-    return;
-  int64_t page = op.getSource().getType().getShape()[2];
-  firstPageRow = missing;
-  // Where one entry serves all rows of a page, its first row is looked up; a
-  // tile that is a part of a page has no other.
-  if (hasPassesInPage())
-    firstPageRow = type.getRows() % page == 0
-                       ? index.mul(index.div(missing, page), page)
-                       : Value();
 }
 
 void TileCopy::emit() {
-  SmallVector<Place> pages;
+  SmallVector<Entry> entries;
   if (op.getTable())
-    pages = lookUpAll();
+    entries = lookUpAll();
   for (int64_t row = 0; row < type.getRows(); row += rowsPerPass) {
     OpBuilder::InsertionGuard guard(builder);
     if (row + rowsPerPass > type.getRows()) {
@@ -160,25 +213,26 @@ void TileCopy::emit() {
       auto guarded = scf::IfOp::create(builder, op.getLoc(), has);
       builder.setInsertionPointToStart(guarded.thenBlock());
     }
-    copyPass(row, op.getTable() ? locateInPages(row, pages) : locate(row));
+    copyPass(row, op.getTable() ? locateInPages(row, entries) : locate(row));
   }
 }
 
 /// Where this thread's chunk of row `row` + firstRow goes, in the first panel.
 /// A swizzle repeats every eight rows.
-Value TileCopy::getTarget(int64_t row) {
+TileCopy::Target TileCopy::getTarget(int64_t row) {
   constexpr int64_t kPeriod = 8;
   int64_t inPeriod = row % kPeriod;
   Value &target = targets[inPeriod];
   if (!target) {
+    OpBuilder::InsertionGuard guard(builder);
+    setToFront(builder, op, {});
     Value tileRow = index.add(firstRow, inPeriod);
     Value permuted =
         index.bitXor(chunk, swizzlePermutation(index, type, tileRow));
     Value ofRow = index.mul(tileRow, type.getSwizzle());
-    target =
-        index.offset(tile, index.add(ofRow, index.mul(permuted, kChunkBytes)));
+    target = index.add(ofRow, index.mul(permuted, kChunkBytes));
   }
-  return index.offset(target, (row - inPeriod) * type.getSwizzle());
+  return {index.offset(tile, target), (row - inPeriod) * type.getSwizzle()};
 }
 
 /// The address of the same chunk in the rows of the next pass.
@@ -188,15 +242,65 @@ Value TileCopy::getNext(Value from) {
 
 /// Copies rows `row` + firstRow of all threads.
 void TileCopy::copyPass(int64_t row, const Place &place) {
-  Value first = getTarget(row);
-  for (int64_t panel = 0; panel < type.getCols() / type.getPanelCols();
-       ++panel) {
-    Value to = index.offset(first, panel * type.getRows() * type.getSwizzle());
-    Value from = index.offset(place.from, panel * type.getSwizzle());
-    NVVM::CpAsyncOp::create(builder, op.getLoc(), to, from, kChunkBytes,
-                            NVVM::LoadCacheModifierKind::CG,
-                            sourceBytes(place, panel));
+  Target to = getTarget(row);
+  int64_t panels = type.getCols() / type.getPanelCols(), whole = 0;
+  while (whole < panels && (op.getInBounds() || hasWholePanel(whole)))
+    ++whole;
+  copyWhole(to, place, whole);
+  for (int64_t panel = whole; panel < panels; ++panel)
+    copyPart(to, place, panel);
+}
+
+/// The row that rowsLeft is compared with. As numbers without a sign those
+/// before the first row are large.
+Value TileCopy::getRow(const Place &place) {
+  return sinceFirst ? index.add(sinceFirst, place.row) : place.row;
+}
+
+/// Copies the chunks of a row in the first `panels` panels, all or none.
+void TileCopy::copyWhole(const Target &to, const Place &place, int64_t panels) {
+  if (panels == 0)
+    return;
+  PtxBlock block(builder, op.getLoc(), Type(), /*numResults=*/0);
+  std::string target = block.use(to.pointer).front(),
+              source = block.use(place.from).front(), ignored;
+  if (!op.getInBounds()) {
+    ignored = ", %ignored";
+    Value row = getRow(place);
+    IntegerAttr number;
+    std::string limit = matchPattern(row, m_Constant(&number))
+                            ? std::to_string(number.getInt())
+                            : block.use(row).front();
+    block.add(".reg .pred %ignored");
+    block.add(sinceFirst ? "setp.ls.u32" : "setp.le.s32",
+              {"%ignored", block.use(place.rowsLeft).front(), limit});
   }
+  for (int64_t panel = 0; panel < panels; ++panel)
+    block.add(llvm::formatv("cp.async.cg.shared.global [{0}+{1}], [{2}+{3}], "
+                            "{4}{5}",
+                            target, to.getBytes(type, panel), source,
+                            panel * type.getSwizzle(), kChunkBytes, ignored));
+  block.create();
+}
+
+/// Copies as much of the chunk of a row in a panel as there are columns.
+void TileCopy::copyPart(const Target &to, const Place &place, int64_t panel) {
+  Location loc = op.getLoc();
+  Value all = index.i32(kChunkBytes), none = index.i32(0);
+  Value bytes = index.mul(index.add(colsLeft, -panel * type.getPanelCols()),
+                          type.getElementBytes());
+  bytes = arith::MinSIOp::create(builder, loc, bytes, all);
+  bytes = arith::MaxSIOp::create(builder, loc, bytes, none);
+  Value row = getRow(place);
+  Value exists = arith::CmpIOp::create(builder, loc,
+                                       sinceFirst ? arith::CmpIPredicate::ugt
+                                                  : arith::CmpIPredicate::sgt,
+                                       place.rowsLeft, row);
+  bytes = arith::SelectOp::create(builder, loc, exists, bytes, none);
+  Value target = index.offset(to.pointer, to.getBytes(type, panel));
+  Value from = index.offset(place.from, panel * type.getSwizzle());
+  NVVM::CpAsyncOp::create(builder, loc, target, from, kChunkBytes,
+                          NVVM::LoadCacheModifierKind::CG, bytes);
 }
 
 /// True if the rows of a pass are neighbours in one page: tiles begin at a
@@ -206,62 +310,92 @@ bool TileCopy::hasPassesInPage() {
   return page % rowsPerPass == 0 && (rows % page == 0 || page % rows == 0);
 }
 
-/// Where this thread's chunk of a row of the tile is, in its page. Of rows that
-/// do not exist the nearest one's entry is read in their place, with
-/// neighbours in one page that of the nearest page; what is no page is not
-/// read.
-TileCopy::Place TileCopy::lookUp(Value tileRow) {
-  Location loc = op.getLoc();
-  int64_t page = op.getSource().getType().getShape()[2];
-  if (firstPageRow)
-    tileRow = arith::MaxSIOp::create(builder, loc, tileRow, firstPageRow);
-  tileRow = arith::MinSIOp::create(builder, loc, tileRow, lastRow);
-  Value key = index.add(position, tileRow);
+/// The batch's entry `number`.
+Value TileCopy::readEntry(Value number) {
   int64_t entryBytes = entryType.getIntOrFloatBitWidth() / 8;
-  Value at = index.offset(
-      firstEntry, index.mul(index.toI64(index.div(key, page)), entryBytes));
-  Value entry = index.toI64(
-      LLVM::LoadOp::create(builder, loc, entryType, at, entryBytes));
-  Value isPage =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, entry,
-                            index.toI64(source.size(index, 0)));
-  entry = arith::SelectOp::create(builder, loc, isPage, entry, index.i64(0));
-  Value bytes = index.mul(entry, pageBytes);
-  bytes =
-      index.add(bytes, index.mul(index.toI64(index.rem(key, page)), rowBytes));
-  Value ofChunk = arith::SelectOp::create(builder, loc, isPage,
-                                          index.i32(kChunkBytes), index.i32(0));
-  return {index.offset(from, bytes), Value(), ofChunk};
+  Value at =
+      index.offset(firstEntry, index.mul(index.toI64(number), entryBytes));
+  return index.toI64(
+      LLVM::LoadOp::create(builder, op.getLoc(), entryType, at, entryBytes));
 }
 
-/// Looks up the pages of the rows of all passes, before the first copy, so that
-/// no entry waits for it: those of each pass, or once for the rows of a page.
-SmallVector<TileCopy::Place> TileCopy::lookUpAll() {
+/// Looks up a row of the tile. Of those that do not exist the nearest one's
+/// entry is read in their place.
+TileCopy::Entry TileCopy::lookUpRow(Value tileRow) {
+  Location loc = op.getLoc();
   int64_t page = op.getSource().getType().getShape()[2];
-  SmallVector<Place> pages;
+  if (missing)
+    tileRow = arith::MaxSIOp::create(builder, loc, tileRow, missing);
+  tileRow = arith::MinSIOp::create(builder, loc, tileRow, lastRow);
+  Value key = index.add(position, tileRow);
+  return {readEntry(index.div(key, page)), index.rem(key, page)};
+}
+
+/// Looks up the tile's page `number`, from its first row on, or that of which
+/// it is a part. Some row of the tile exists; of pages without one the nearest
+/// one's entry is read in their place.
+TileCopy::Entry TileCopy::lookUpPage(int64_t number) {
+  Location loc = op.getLoc();
+  int64_t page = op.getSource().getType().getShape()[2];
+  Value at = index.add(index.div(position, page), number);
+  if (type.getRows() % page != 0)
+    return {readEntry(at), index.rem(position, page)};
+  auto pageOf = [&](Value row) {
+    return index.div(index.add(position, row), page);
+  };
+  if (missing)
+    at = arith::MaxSIOp::create(builder, loc, at, pageOf(missing));
+  if (missing || number > 0)
+    at = arith::MinSIOp::create(builder, loc, at, pageOf(lastRow));
+  return {readEntry(at), Value()};
+}
+
+/// Looks up the rows of all passes, before the first copy, so that no entry
+/// waits for another: those of each pass, or once for the rows of a page.
+SmallVector<TileCopy::Entry> TileCopy::lookUpAll() {
+  int64_t page = op.getSource().getType().getShape()[2];
+  SmallVector<Entry> entries;
   if (hasPassesInPage())
     for (int64_t row = 0; row < type.getRows(); row += page)
-      pages.push_back(lookUp(index.i32(row)));
+      entries.push_back(lookUpPage(row / page));
   else
     for (int64_t row = 0; row < type.getRows(); row += rowsPerPass)
-      pages.push_back(lookUp(index.add(firstRow, row)));
-  return pages;
+      entries.push_back(lookUpRow(index.add(firstRow, row)));
+  return entries;
+}
+
+/// Where this thread's chunk of a row that was looked up is; of what is no page
+/// nothing is read.
+TileCopy::Place TileCopy::locateEntry(const Entry &entry) {
+  Location loc = op.getLoc();
+  Value isPage =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, entry.page,
+                            index.toI64(source.size(index, 0)));
+  Value page =
+      arith::SelectOp::create(builder, loc, isPage, entry.page, index.i64(0));
+  Value bytes = index.mul(page, pageBytes);
+  if (entry.row)
+    bytes = index.add(bytes, index.mul(index.toI64(entry.row), rowBytes));
+  Value left =
+      arith::SelectOp::create(builder, loc, isPage, rowsLeft, index.i32(0));
+  return {index.offset(from, bytes), Value(), left};
 }
 
 /// Where this thread's chunk of row `row` + firstRow of the tile is, in its
-/// page.
-TileCopy::Place TileCopy::locateInPages(int64_t row, ArrayRef<Place> pages) {
-  Place place;
+/// page. What an entry says is used by the first of its copies, and not before:
+/// those of other pages need not wait for it.
+TileCopy::Place TileCopy::locateInPages(int64_t row, ArrayRef<Entry> entries) {
   if (!hasPassesInPage()) {
-    place = pages[row / rowsPerPass];
+    inPage = locateEntry(entries[row / rowsPerPass]);
   } else {
     int64_t page = op.getSource().getType().getShape()[2];
-    place = pages[row / page];
-    from = row % page == 0 ? place.from : getNext(from);
-    place.from = from;
+    if (row % page == 0)
+      inPage = locateEntry(entries[row / page]);
+    else
+      inPage.from = getNext(inPage.from);
   }
-  place.row = index.i32(row);
-  return place;
+  inPage.row = index.i32(row);
+  return inPage;
 }
 
 /// Where this thread's chunk of row `row` + firstRow of the tile is. Packed
@@ -270,7 +404,7 @@ TileCopy::Place TileCopy::locate(int64_t row) {
   if (!headBytes) {
     if (row != 0)
       from = getNext(from);
-    return {from, index.i32(row), Value()};
+    return {from, index.i32(row), rowsLeft};
   }
   return locateInHeads(row);
 }
@@ -287,14 +421,14 @@ TileCopy::Place TileCopy::locateInHeads(int64_t row) {
   Value position = index.rem(tileRow, positions);
   if (hasWholeHeads && row > 0) {
     from = index.offset(from, index.mul(headBytes, rowsPerPass / positions));
-    return {from, position, Value()};
+    return {from, position, rowsLeft};
   }
   Value ofRow =
       index.offset(from, times(headBytes, index.div(tileRow, positions)));
   ofRow = index.offset(ofRow, times(rowBytes, position));
   if (hasWholeHeads)
     from = ofRow;
-  return {ofRow, position, Value()};
+  return {ofRow, position, rowsLeft};
 }
 
 /// True if the matrix is known to have all columns of `panel`.
@@ -304,29 +438,6 @@ bool TileCopy::hasWholePanel(int64_t panel) {
   return !ShapedType::isDynamic(cols) &&
          (panel + 1) * type.getPanelCols() <= cols &&
          static_cast<int64_t>(op.getIndices().size()) < matrix.getRank();
-}
-
-/// How many of the chunk's 16 bytes exist; the others are filled with zero.
-/// Null if all of them do.
-Value TileCopy::sourceBytes(const Place &place, int64_t panel) {
-  if (op.getInBounds())
-    return Value();
-  Location loc = op.getLoc();
-  Value all = place.bytes ? place.bytes : index.i32(kChunkBytes);
-  Value none = index.i32(0), bytes = all;
-  if (!hasWholePanel(panel)) {
-    bytes = index.mul(index.add(colsLeft, -panel * type.getPanelCols()),
-                      type.getElementBytes());
-    bytes = arith::MinSIOp::create(builder, loc, bytes, all);
-    bytes = arith::MaxSIOp::create(builder, loc, bytes, none);
-  }
-  // As numbers without a sign those before the first row are large.
-  Value row = sinceFirst ? index.add(sinceFirst, place.row) : place.row;
-  Value exists = arith::CmpIOp::create(builder, loc,
-                                       sinceFirst ? arith::CmpIPredicate::ugt
-                                                  : arith::CmpIPredicate::sgt,
-                                       rowsLeft, row);
-  return arith::SelectOp::create(builder, loc, exists, bytes, none);
 }
 
 struct CopyAsyncLowering : TileOpLowering<CopyAsyncOp> {

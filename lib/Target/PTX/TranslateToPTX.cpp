@@ -100,8 +100,9 @@ static bool hasAsm(ModuleOp module, StringRef part) {
 
 /// The version of PTX beyond the first one that has the chip, as a feature of
 /// LLVM's: products of 8-bit types came with 8.4 (PTX ISA, "mma.sync"), for
-/// sm_89 conversions of 8-bit floats with 8.1 (PTX ISA, "cvt"), and chips from
-/// sm_100 on with later ones.
+/// sm_89 conversions of 8-bit floats with 8.1 (PTX ISA, "cvt"), predicates of
+/// copies with 7.5 (PTX ISA, "cp.async"), and chips from sm_100 on with later
+/// ones.
 static StringRef getPtxFeature(ModuleOp module, StringRef chip) {
   unsigned version = 0;
   StringRef digits = chip.drop_while([](char c) { return !llvm::isDigit(c); });
@@ -110,7 +111,9 @@ static StringRef getPtxFeature(ModuleOp module, StringRef chip) {
   if (hasAsm(module, "mma.sync.aligned.m16n8k32"))
     return "+ptx84";
   bool converts = hasAsm(module, ".e4m3x2") || hasAsm(module, ".e5m2x2");
-  return chip == "sm_89" && converts ? "+ptx81" : "";
+  if (chip == "sm_89" && converts)
+    return "+ptx81";
+  return version < 89 && hasAsm(module, "%ignored") ? "+ptx75" : "";
 }
 
 /// A target machine for the chip, or null after an error at the module.

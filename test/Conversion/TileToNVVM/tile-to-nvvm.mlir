@@ -10,8 +10,10 @@
 attn_tile.kernel @copies(%k: !attn_tile.global<?x64xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   %t = attn_tile.alloc {offset = 1024 : i64} : !attn_tile.shared<64x64xf16, swizzle = 128>
-  // 64 rows of 8 chunks by 128 threads: 4 copies each; past the end 0 bytes.
-  // CHECK-COUNT-4: nvvm.cp.async.shared.global {{.*}}, 16, cache =  cg, %{{.*}} :
+  // 64 rows of 8 chunks by 128 threads: 4 copies each; what is past the end is left out.
+  // CHECK: setp.le.s32 %ignored, $2, 0;\0A\09cp.async.cg.shared.global [$0+0], [$1+0], 16, %ignored;
+  // CHECK: setp.le.s32 %ignored, $2, 16;\0A\09cp.async.cg.shared.global [$0+2048], [$1+0], 16, %ignored;
+  // CHECK-COUNT-2: cp.async.cg.shared.global {{.*}}, 16, %ignored;
   attn_tile.copy_async %k[%c0] to %t : !attn_tile.global<?x64xf16> to !attn_tile.shared<64x64xf16, swizzle = 128>
   // CHECK: nvvm.cp.async.commit.group
   attn_tile.commit_group
@@ -19,6 +21,40 @@ attn_tile.kernel @copies(%k: !attn_tile.global<?x64xf16>) warps(4) {
   attn_tile.wait_group 0
   // CHECK: nvvm.barrier0
   gpu.barrier
+  attn_tile.return
+}
+
+// A pass has more rows than the tile, whose copies are those of some threads.
+// CHECK-LABEL: llvm.func @fewer_rows
+// CHECK: %[[HAS:.*]] = arith.cmpi slt, %{{.*}}, %c16_i32
+// CHECK: scf.if %[[HAS]]
+// CHECK: cp.async.cg.shared.global [$0+0], [$1+0], 16, %ignored;
+attn_tile.kernel @fewer_rows(%k: !attn_tile.global<?x16xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<16x16xf16, swizzle = 32>
+  attn_tile.copy_async %k[%c0] to %t : !attn_tile.global<?x16xf16> to !attn_tile.shared<16x16xf16, swizzle = 32>
+  attn_tile.return
+}
+
+// Of a loop's pages the loop computes what its keys change: not the thread's place in the tile, nor the address of its row in the first page. Both entries are
+// read before the first copy, and the second one is looked at behind those of the first page.
+// CHECK-LABEL: llvm.func @pages
+// CHECK: nvvm.read.ptx.sreg.tid.x
+// CHECK: scf.for
+// CHECK-NOT: nvvm.read.ptx.sreg.tid.x
+// CHECK-COUNT-2: llvm.load
+// CHECK: cp.async.cg.shared.global [$0+0], [$1+0], 16, %ignored;
+// CHECK-NOT: llvm.load
+// CHECK: arith.cmpi ult
+// CHECK: cp.async.cg.shared.global [$0+2048], [$1+0], 16, %ignored;
+attn_tile.kernel @pages(%k: !attn_tile.global<?x2x16x64xf16>, %table: !attn_tile.global<?x?xi32>, %h: !attn_tile.global<?xi32>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %end = attn_tile.dim %h, 0 : !attn_tile.global<?xi32>
+  %t = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<32x64xf16, swizzle = 128>
+  scf.for %n = %c0 to %end step %c32 {
+    attn_tile.copy_async %k[%c0, %c0, %n] pages(%table : !attn_tile.global<?x?xi32>) rows(%end) to %t : !attn_tile.global<?x2x16x64xf16> to !attn_tile.shared<32x64xf16, swizzle = 128>
+  }
   attn_tile.return
 }
 
