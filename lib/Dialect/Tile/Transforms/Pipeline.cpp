@@ -45,13 +45,16 @@ private:
   void readInPlace(LoadOp load);
   void copyTile(Value count, Value stage);
   void copyGuarded(Value count, Value stage);
-  void copyAhead(scf::ForOp loop);
+  void copyFirst(Value count);
+  void copyAhead(scf::ForOp loop, Value current);
   Value nextStage(Value stage);
   /// How many tiles are under way before one is waited for. With one stage
   /// none, unless something is waited for before the loops.
   int64_t getAhead() const {
     return stages == 1 && firstReader ? 1 : stages - 1;
   }
+  /// True if a tile's stage has to be known; else all have the one.
+  bool hasRing() const { return stages > 1; }
   /// True if tiles are copied at the end of a step, to where it has read.
   bool copiesLate() const { return getAhead() == stages; }
   Value constant(int64_t value) {
@@ -63,7 +66,8 @@ private:
   int64_t stages;
   KeyStream chain;
   SmallVector<StagedLoad> staged;
-  Operation *firstReader = nullptr; ///< of a tile loaded outside the loops
+  SmallVector<CopyAsyncOp> outerCopies; ///< that wait for the first tile's
+  Operation *firstReader = nullptr;     ///< of a tile loaded outside the loops
   int64_t numLoads = 0;
 };
 
@@ -126,7 +130,8 @@ static SmallVector<Operation *> findReaders(LoadOp load, Block &block) {
 }
 
 /// Loads of a CTA's tile outside the loops: one buffer each, in the first
-/// group.
+/// groups. A forward kernel's are its rows of the query: keys are asked for
+/// before them, where it asks for any in front of the loops.
 void Pipeliner::stageOuterLoads() {
   Block &tile = getTileBlock(kernel.getBody());
   SmallVector<LoadOp> loads(tile.getOps<LoadOp>());
@@ -135,11 +140,10 @@ void Pipeliner::stageOuterLoads() {
     Value buffer =
         AllocOp::create(builder, load.getLoc(), load.getTile().getType(),
                         /*offset=*/IntegerAttr());
-    CopyAsyncOp::create(builder, load.getLoc(), load.getSource(),
-                        load.getIndices(), load.getTable(), load.getRows(),
-                        load.getFirst(), buffer, tilesExactly(load),
-                        load.getHeads());
-    CommitGroupOp::create(builder, load.getLoc());
+    outerCopies.push_back(CopyAsyncOp::create(
+        builder, load.getLoc(), load.getSource(), load.getIndices(),
+        load.getTable(), load.getRows(), load.getFirst(), buffer,
+        tilesExactly(load), load.getHeads()));
     // What is read before the key loops is waited for there, after the first
     // key tiles are under way; what is only read inside them has arrived with
     // the first of those.
@@ -153,6 +157,13 @@ void Pipeliner::stageOuterLoads() {
     load.erase();
     ++numLoads;
   }
+  if (kernel.getForward() && getAhead() > 0)
+    return;
+  for (CopyAsyncOp copy : outerCopies) {
+    builder.setInsertionPointAfter(copy);
+    CommitGroupOp::create(builder, copy.getLoc());
+  }
+  outerCopies.clear();
 }
 
 /// Starts the copies of the tiles at `count` into `stage`.
@@ -185,6 +196,35 @@ void Pipeliner::copyGuarded(Value count, Value stage) {
   CommitGroupOp::create(builder, loc);
 }
 
+/// As copyGuarded for the first tile, at `count`. What is loaded outside the
+/// loops is copied behind the first part of the tile, in one group with it: a
+/// kernel's first request is for its keys, and it need not wait for the rest.
+void Pipeliner::copyFirst(Value count) {
+  if (outerCopies.empty())
+    return copyGuarded(count, constant(0));
+  Location loc = kernel.getLoc();
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       count, chain.upperBound());
+  auto guarded =
+      scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.elseBlock());
+  for (CopyAsyncOp copy : outerCopies)
+    builder.clone(*copy);
+  CommitGroupOp::create(builder, loc);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  copyTile(count, constant(0));
+  Operation *last = *guarded.thenBlock()->getOps<CopyAsyncOp>().begin();
+  for (CopyAsyncOp copy : outerCopies) {
+    copy->moveAfter(last);
+    last = copy;
+  }
+  builder.setInsertionPointAfter(last);
+  CommitGroupOp::create(builder, loc);
+  builder.setInsertionPointAfter(guarded);
+  CommitGroupOp::create(builder, loc);
+}
+
 /// (stage + 1) mod stages.
 Value Pipeliner::nextStage(Value stage) {
   Location loc = kernel.getLoc();
@@ -214,7 +254,10 @@ void Pipeliner::buildPrologue() {
   }
   Value count = chain.lowerBound();
   for (int64_t stage = 0; stage < getAhead(); ++stage) {
-    copyGuarded(count, constant(stage));
+    if (stage == 0)
+      copyFirst(count);
+    else
+      copyGuarded(count, constant(stage));
     count = arith::AddIOp::create(builder, loc, count, chain.step());
   }
   if (!firstReader)
@@ -225,9 +268,8 @@ void Pipeliner::buildPrologue() {
 
 /// Copies the tile that `loop` is ahead by: to the stage before the current
 /// one, which all warps have left.
-void Pipeliner::copyAhead(scf::ForOp loop) {
+void Pipeliner::copyAhead(scf::ForOp loop, Value current) {
   Location loc = loop.getLoc();
-  Value current = loop.getRegionIterArgs().back();
   Value ahead =
       arith::MulIOp::create(builder, loc, chain.step(), constant(getAhead()));
   Value count =
@@ -261,7 +303,8 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   Location loc = loop.getLoc();
   builder.setInsertionPoint(loop);
   SmallVector<Value> inits(loop.getInitArgs());
-  inits.push_back(stage);
+  if (hasRing())
+    inits.push_back(stage);
   auto staging =
       scf::ForOp::create(builder, loc, loop.getLowerBound(),
                          loop.getUpperBound(), loop.getStep(), inits);
@@ -275,13 +318,13 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
     from.replaceAllUsesWith(to);
   chain.loops[number] = staging;
 
-  Value current = staging.getRegionIterArgs().back();
   builder.setInsertionPointToStart(body);
+  Value current = hasRing() ? Value(staging.getRegionIterArgs().back()) : stage;
   if (getAhead() > 0)
     WaitGroupOp::create(builder, loc, getAhead() - 1);
   gpu::BarrierOp::create(builder, loc);
   if (!copiesLate())
-    copyAhead(staging);
+    copyAhead(staging, current);
   if (getAhead() == 0) {
     // This copy is the tile of this iteration.
     WaitGroupOp::create(builder, loc, 0);
@@ -302,10 +345,12 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
   builder.setInsertionPoint(yield);
   if (copiesLate()) {
     gpu::BarrierOp::create(builder, loc);
-    copyAhead(staging);
+    copyAhead(staging, current);
   }
-  yield.getResultsMutable().append(nextStage(current));
-  stage = staging.getResults().back();
+  if (hasRing()) {
+    yield.getResultsMutable().append(nextStage(current));
+    stage = staging.getResults().back();
+  }
   loop.erase();
 }
 

@@ -31,7 +31,9 @@ def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
     tile that it copies, behind a second barrier: other CTAs of the SM have work
     meanwhile. Where something is read before the loops (a query in registers)
     it is waited for behind the prologue, which then copies tile 0 with one stage
-    as well, and a step copies tile j + 1 at its end.
+    as well, and a step copies tile j + 1 at its end. A forward kernel whose
+    prologue copies tiles copies the query behind the first load of tile 0, its
+    keys, in one group with it, so that it asks for keys first.
 
     In a persistent kernel, whose tiles a loop with the step `gpu.grid_dim` takes
     one after the other, each role has that loop: the producer runs ahead into the
