@@ -186,7 +186,7 @@ void RightOperand::loadBytes(PtxBlock &block, ArrayRef<std::string> names,
 void RightOperand::declare(PtxBlock &block) const {
   if (widens()) {
     block.declare("%bytes", 2 * getWidenedPairs());
-    declareWidened(block);
+    declareWidened(block, type.getElementType(), hasFloat8);
   } else if (transposesBytes()) {
     block.declare("%even", 2);
   }

@@ -87,7 +87,7 @@ private:
                            index.mul(place.chunk, 2));
     PtxBlock block(builder, op.getLoc(), builder.getI32Type(),
                    /*numResults=*/0);
-    declareWidened(block);
+    declareWidened(block, from.getElementType(), hasFloat8);
     SmallVector<std::string> bytes = block.declare("%bytes", 4);
     SmallVector<std::string> wide = block.declare("%pair", 8);
     block.add("ld.shared.v4.b32 " + PtxBlock::list(bytes) + ", " +

@@ -10,7 +10,17 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::tile;
 
-void attn::tile::declareWidened(PtxBlock &block) {
+/// What a number of type `from` is off by, twice: i8 by 1024 + 128 and
+/// f8E4M3FN by a factor of 2^8, both f16.
+static StringRef getOffset(Type from) {
+  return from.isInteger(8) ? "0x64806480" : "0x5C005C00";
+}
+
+void attn::tile::declareWidened(PtxBlock &block, Type from, bool hasFloat8) {
+  if (from.isInteger(8) || (isa<Float8E4M3FNType>(from) && !hasFloat8)) {
+    block.declare("%offset", 1);
+    block.add("mov.b32", {"%offset0", getOffset(from).str()});
+  }
   block.declare("%four", 1);
   block.declare("%nan", 1);
   block.declare("%wide", 2);
@@ -31,21 +41,17 @@ public:
   void widenE4M3();
 
 private:
-  /// Writes the bytes of `from`, each above or below a byte of `other`.
-  void spread(const std::string &from, const std::string &other, bool toUpper) {
-    for (auto [pair, result] : llvm::enumerate(results))
-      block.add("prmt.b32",
-                {result, from, other, getSelector(pair, toUpper, 0)});
-  }
-
-  /// That of prmt for the bytes of a pair, with `bits` added, beside byte 4.
-  std::string getSelector(int64_t pair, bool toUpper, int64_t bits) {
+  /// The selector of prmt for a pair: in each half its byte with `upper` added
+  /// above its byte with `lower` added, or byte 4 in place of one.
+  std::string getSelector(int64_t pair, std::optional<int64_t> upper,
+                          std::optional<int64_t> lower) {
     bool areNeighbours = pairs == BytePairs::Neighbours;
-    int64_t first = (areNeighbours ? 2 * pair : pair) + bits;
-    int64_t second = first + (areNeighbours ? 1 : 2);
-    int64_t selector = toUpper ? second << 12 | 0x404 | first << 4
-                               : 0x4040 | second << 8 | first;
-    return "0x" + llvm::utohexstr(selector);
+    int64_t first = areNeighbours ? 2 * pair : pair,
+            second = first + (areNeighbours ? 1 : 2);
+    auto getHalf = [&](int64_t byte) {
+      return (upper ? byte + *upper : 4) << 4 | (lower ? byte + *lower : 4);
+    };
+    return "0x" + llvm::utohexstr(getHalf(second) << 8 | getHalf(first));
   }
 
   PtxBlock &block;
@@ -59,16 +65,20 @@ private:
 void ByteWidener::widenInteger() {
   block.add("xor.b32 %four0, " + bytes + ", 0x80808080");
   // Each byte below one of 0x64, the upper byte of 1024.
-  spread("%four0", "0x64646464", /*toUpper=*/false);
-  // 1024 + 128.
-  block.add("mov.b32 %four0, 0x64806480");
+  for (auto [pair, result] : llvm::enumerate(results))
+    block.add("prmt.b32", {result, "%four0", "0x64646464",
+                           getSelector(pair, std::nullopt, 0)});
   for (const std::string &result : results)
-    block.add("sub.rn.f16x2", {result, result, "%four0"});
+    block.add("sub.rn.f16x2", {result, result, "%offset0"});
 }
 
 /// Each byte above a byte of 0: all there is to do for f8E5M2, the upper byte
 /// of an f16.
-void ByteWidener::widenE5M2() { spread(bytes, "0", /*toUpper=*/true); }
+void ByteWidener::widenE5M2() {
+  for (auto [pair, result] : llvm::enumerate(results))
+    block.add("prmt.b32",
+              {result, bytes, "0", getSelector(pair, 0, std::nullopt)});
+}
 
 /// By the instruction, which takes two neighbours.
 void ByteWidener::convertE4M3() {
@@ -90,18 +100,18 @@ void ByteWidener::convertE4M3() {
 void ByteWidener::widenE4M3() {
   block.add("and.b32 %nan0, " + bytes + ", 0x7F7F7F7F");
   block.add("add.u32 %nan0, %nan0, 0x01010101");
-  widenE5M2();
-  // 2^8, an f16.
-  block.add("mov.b32 %four0, 0x5C005C00");
   for (auto [pair, result] : llvm::enumerate(results)) {
-    block.add("shr.u32", {"%wide0", result, "1"});
-    // With 8 prmt takes the highest bit of a byte for all of its bits: an upper
-    // byte of ones is that of a NaN.
-    block.add("prmt.b32", {"%wide1", "%nan0", "0", getSelector(pair, true, 8)});
+    // With 8 prmt takes the highest bit of a byte for all of its bits. Below
+    // such a byte of its own, shifted, a number's sign is where that of an f16
+    // is, and once more below it.
+    block.add("prmt.b32", {result, bytes, "0", getSelector(pair, 8, 0)});
+    block.add("shl.b32", {result, result, "7"});
+    // An upper byte of ones is that of a NaN.
+    block.add("prmt.b32",
+              {"%wide0", "%nan0", "0", getSelector(pair, 8, std::nullopt)});
     // a & b | c
-    block.add("lop3.b32", {result, result, "0x80008000", "%wide1", "0xEA"});
-    block.add("lop3.b32", {result, "%wide0", "0x3F803F80", result, "0xEA"});
-    block.add("mul.rn.f16x2", {result, result, "%four0"});
+    block.add("lop3.b32", {result, result, "0xBF80BF80", "%wide0", "0xEA"});
+    block.add("mul.rn.f16x2", {result, result, "%offset0"});
   }
 }
 

@@ -15,8 +15,8 @@ namespace attn::tile {
 /// (2, 3), or every other one, (0, 2) and (1, 3).
 enum class BytePairs { Neighbours, EveryOther };
 
-/// Registers that `widenBytes` needs.
-void declareWidened(PtxBlock &block);
+/// Registers that `widenBytes` needs for numbers of type `from`.
+void declareWidened(PtxBlock &block, mlir::Type from, bool hasFloat8);
 
 /// Writes what makes two pairs of `to`, f16 or bf16, in the two registers
 /// `results` of the bytes of another register, exactly. `from` is f8E4M3FN,

@@ -73,7 +73,7 @@ attn_tile.kernel @widened() warps(4) attributes {producer_warps = 4 : i64} {
   // CHECK: ld.shared.v4.b32 {%bytes0, %bytes1, %bytes2, %bytes3}, [$0+0];
   // CHECK-SAME: setp.ge.s32 %missing, $1, $2;
   // CHECK-SAME: @%missing mov.b32 %bytes3, 0;
-  // CHECK-SAME: prmt.b32 %pair0, %bytes0, 0, 0x1404;
+  // CHECK-SAME: prmt.b32 %pair0, %bytes0, 0, 0x9180;
   // CHECK-SAME: cvt.rn.bf16x2.f32 %pair7, %wide1, %wide0;
   // CHECK-SAME: st.shared.v4.b32 [$3+0], {%pair0, %pair1, %pair2, %pair3};
   // CVT: cvt.rn.f16x2.e4m3x2 %pair0, %half0;
@@ -93,13 +93,14 @@ attn_tile.kernel @cache() warps(1) {
   %q = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<16x64xf16, swizzle = 128>
   %k = attn_tile.alloc {offset = 2048 : i64} : !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>
   %zs = attn_tile.fill 0.0 : !attn_tile.fragment<16x64xf32, accumulator>
-  // CHECK: ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%bytes0, %bytes1, %bytes2, %bytes3}
+  // CHECK: mov.b32 %offset0, 0x5C005C00;
+  // CHECK-SAME: ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%bytes0, %bytes1, %bytes2, %bytes3}
   // CHECK-SAME: add.u32 %nan0, %nan0, 0x01010101;
-  // CHECK-SAME: prmt.b32 %b0, %bytes0, 0, 0x1404;
-  // CHECK-SAME: shr.u32 %wide0, %b0, 1;
-  // CHECK-SAME: lop3.b32 %b0, %b0, 0x80008000, %wide1, 0xEA;
-  // CHECK-SAME: lop3.b32 %b0, %wide0, 0x3F803F80, %b0, 0xEA;
-  // CHECK-SAME: mul.rn.f16x2 %b0, %b0, %four0;
+  // CHECK-SAME: prmt.b32 %b0, %bytes0, 0, 0x9180;
+  // CHECK-SAME: shl.b32 %b0, %b0, 7;
+  // CHECK-SAME: prmt.b32 %wide0, %nan0, 0, 0x9484;
+  // CHECK-SAME: lop3.b32 %b0, %b0, 0xBF80BF80, %wide0, 0xEA;
+  // CHECK-SAME: mul.rn.f16x2 %b0, %b0, %offset0;
   // CVT: mov.b32 {%half0, %half1}, %bytes0;
   // CVT-SAME: cvt.rn.f16x2.e4m3x2 %b0, %half0;
   // CVT-SAME: cvt.rn.f16x2.e4m3x2 %b1, %half1;
@@ -108,7 +109,7 @@ attn_tile.kernel @cache() warps(1) {
   %s = attn_tile.mma %q, %k transpose_b, %zs : !attn_tile.shared<16x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>, !attn_tile.fragment<16x64xf32, accumulator>
   %p = attn_tile.to_operand %s : !attn_tile.fragment<16x64xf32, accumulator> -> !attn_tile.fragment<16x64xf16, operand_a>
   %zo = attn_tile.fill 0.0 : !attn_tile.fragment<16x64xf32, quads>
-  // CHECK: prmt.b32 %b0, %bytes0, 0, 0x2404;
+  // CHECK: prmt.b32 %b0, %bytes0, 0, 0xA280;
   // CHECK-NOT: e4m3x2
   // CVT: prmt.b32 %four0, %bytes0, 0, 0x3120;
   // CVT-SAME: mov.b32 {%half0, %half1}, %four0;
