@@ -141,8 +141,15 @@ class NarrowedRow {
 public:
   NarrowedRow(OpBuilder &builder, Location loc, SharedType type, Value base,
               Value row)
-      : builder(builder), loc(loc), index(builder, loc), type(type), base(base),
-        row(row) {}
+      : builder(builder), loc(loc), index(builder, loc), type(type) {
+    Value first = index.bitAnd(index.lane(), 3);
+    Value skipped = index.mul(first, getBytes());
+    for (int64_t chunk = 0; chunk < getStep(); chunk += 4) {
+      Value col = index.mul(index.add(first, chunk), kChunk);
+      Value at = addressOfElement(index, type, base, row, col);
+      starts.push_back(index.offset(at, index.mul(skipped, -1)));
+    }
+  }
 
   /// Finds the power of two of the row, and returns the inverse.
   Value findFactor() {
@@ -166,17 +173,20 @@ public:
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     PtxBlock block(builder, loc, builder.getI32Type(), /*numResults=*/0);
-    SmallVector<std::string> pairs = load(block, loop.getInductionVar());
+    SmallVector<std::string> pairs = block.declare("%pair", 4);
     SmallVector<std::string> two = block.declare("%number", 2);
     std::string by = block.use(scale).front();
-    for (const std::string &pair : pairs) {
-      block.add("shl.b32", {two[0], pair, "16"});
-      block.add("and.b32", {two[1], pair, "0xFFFF0000"});
-      for (const std::string &number : two)
-        block.add("mul.rn.f32", {number, number, by});
-      block.add("cvt.rn.f16x2.f32", {pair, two[1], two[0]});
+    for (const std::string &address : getAddresses(block, loop)) {
+      load(block, pairs, address);
+      for (const std::string &pair : pairs) {
+        block.add("shl.b32", {two[0], pair, "16"});
+        block.add("and.b32", {two[1], pair, "0xFFFF0000"});
+        for (const std::string &number : two)
+          block.add("mul.rn.f32", {number, number, by});
+        block.add("cvt.rn.f16x2.f32", {pair, two[1], two[0]});
+      }
+      block.add("st.shared.v4.b32 [" + address + "], " + PtxBlock::list(pairs));
     }
-    block.add("st.shared.v4.b32 [" + address + "], " + PtxBlock::list(pairs));
     block.create();
   }
 
@@ -187,10 +197,15 @@ private:
     return arith::BitcastOp::create(builder, loc, builder.getF32Type(), bits);
   }
 
-  Value addressOfChunk(Value chunk) {
-    return addressOfElement(index, type, base, row,
-                            index.mul(index.toI32(chunk), kChunk));
+  /// Chunks of a row that the lanes pass in a step of a loop: a panel's, or as
+  /// many as there are lanes.
+  int64_t getStep() const {
+    return std::max<int64_t>(4, type.getSwizzle() / kPlaceBytes);
   }
+
+  /// Bytes between the same places of two steps, for each chunk between them: a
+  /// swizzle is that of the row in all panels.
+  int64_t getBytes() const { return type.getRows() * kPlaceBytes; }
 
   /// A loop over the lane's chunks, from an i32 if there is one.
   scf::ForOp createLoop(ValueRange init) {
@@ -198,10 +213,19 @@ private:
       return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
                                         value);
     };
-    return scf::ForOp::create(builder, loc,
-                              toIndex(index.bitAnd(index.lane(), 3)),
-                              toIndex(index.i32(type.getCols() / kChunk)),
-                              toIndex(index.i32(4)), init);
+    Value first = toIndex(index.bitAnd(index.lane(), 3));
+    Value end = toIndex(index.i32(type.getCols() / kChunk));
+    return scf::ForOp::create(builder, loc, first, end,
+                              toIndex(index.i32(getStep())), init);
+  }
+
+  /// Where the lane's chunks are in a step of a loop.
+  SmallVector<std::string> getAddresses(PtxBlock &block, scf::ForOp loop) {
+    Value bytes = index.mul(index.toI32(loop.getInductionVar()), getBytes());
+    SmallVector<std::string> addresses;
+    for (Value start : starts)
+      addresses.push_back(block.use(index.offset(start, bytes)).front());
+    return addresses;
   }
 
   /// The bits of the largest magnitude in the row, as f32.
@@ -211,18 +235,21 @@ private:
     builder.setInsertionPointToStart(loop.getBody());
     PtxBlock block(builder, loc, builder.getI32Type(), /*numResults=*/1);
     std::string largest = block.update(loop.getRegionIterArgs()[0]).front();
-    SmallVector<std::string> pairs = load(block, loop.getInductionVar());
-    std::string number = block.declare("%number", 1).front();
-    for (const std::string &pair : pairs) {
-      block.add("shl.b32", {number, pair, "16"});
-      for (const std::string &of : {number, pair}) {
-        block.add("and.b32", {number, of, "0x7FFF0000"});
-        block.add("max.u32", {largest, largest, number});
+    SmallVector<std::string> pairs = block.declare("%pair", 4);
+    for (const std::string &address : getAddresses(block, loop)) {
+      load(block, pairs, address);
+      for (const std::string &pair : pairs) {
+        block.add("and.b32", {pair, pair, "0x7FFF7FFF"});
+        block.add("max.NaN.bf16x2", {largest, largest, pair});
       }
     }
     scf::YieldOp::create(builder, loc, block.create());
     builder.setInsertionPointAfter(loop);
-    Value all = loop.getResult(0);
+    // Magnitudes are in the order of their bits.
+    Value upper = index.bitAnd(loop.getResult(0), 0xFFFF0000);
+    Value lower =
+        arith::ShLIOp::create(builder, loc, loop.getResult(0), index.i32(16));
+    Value all = arith::MaxUIOp::create(builder, loc, upper, lower);
     for (int64_t distance : {1, 2})
       all = arith::MaxUIOp::create(
           builder, loc, all,
@@ -230,13 +257,11 @@ private:
     return all;
   }
 
-  /// The registers with the eight elements of a chunk.
-  SmallVector<std::string> load(PtxBlock &block, Value chunk) {
-    SmallVector<std::string> pairs = block.declare("%pair", 4);
-    address = block.use(addressOfChunk(chunk)).front();
+  /// Loads the eight elements of a chunk.
+  static void load(PtxBlock &block, ArrayRef<std::string> pairs,
+                   const std::string &address) {
     block.add("ld.shared.v4.b32 " + PtxBlock::list(pairs) + ", [" + address +
               "]");
-    return pairs;
   }
 
   static constexpr int64_t kChunk = 8; ///< elements
@@ -244,9 +269,9 @@ private:
   Location loc;
   IndexBuilder index;
   SharedType type;
-  Value base, row;
-  Value scale;         ///< the power of two
-  std::string address; ///< of the chunk at hand
+  Value scale; ///< the power of two
+  /// Where the lane's chunks of a step would be if the step began with chunk 0.
+  SmallVector<Value, 2> starts;
 };
 
 struct NarrowRowsLowering : TileOpLowering<NarrowRowsOp> {
