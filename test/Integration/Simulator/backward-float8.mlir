@@ -14,6 +14,9 @@
 // RUN: attn-run %s --function rows --device=sim:sm_80 --shape B=2,M=50,N=60 --random 9 --verify | FileCheck %s
 // RUN: %if long %{ attn-run %s --function rows --device=sim:sm_90a --shape B=1,M=64,N=130 --random 10 --verify | FileCheck %s %}
 // RUN: %if long %{ attn-run %s --function rows --device=cpu --shape B=2,M=50,N=60 --random 11 --verify | FileCheck %s %}
+// RUN: attn-run %t.mlir --function key_bias_grad --device=sim:sm_90a --shape M=200,N=40 --random 3 --verify --allow-tf32 | FileCheck %s --check-prefixes=CHECK,KEYS
+// RUN: %if long %{ attn-run %t.mlir --function key_bias_grad --device=sim:sm_100a --shape M=200,N=40 --random 3 --verify --allow-tf32 | FileCheck %s --check-prefixes=CHECK,KEYS %}
+// KEYS: 3 1x40xf32 {{[^ ]+ +[^ ]+ +[^ ]+ +2\.[0-9]+e-03}}
 // CHECK: verify: PASS
 
 !q = tensor<?x?x?x64xf8E4M3FN>
@@ -51,6 +54,20 @@ func.func @output(%q: !b, %k: !b, %v: !b) -> !y {
     attn.yield %r : f32
   } : !f -> !y
   return %y : !y
+}
+
+// The bias of a key sums over rows what weights of 8 bits would change of delta:
+// 1.8e-2 of it, were the forward that of the bytes.
+!c = tensor<1x1x?x16xf8E5M2>
+!n = tensor<1x1x?x16xbf16>
+func.func @key_bias(%q: !c, %k: !c, %v: !c, %bias: tensor<1x?xf32>, %d: tensor<1xf32>) -> !n {
+  %o = attn.attention %q, %k, %v descale(%d, %d, %d : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
+      score_mod (%s: f32, %b: index, %h: index, %i: index, %j: index) {
+        %x = tensor.extract %bias[%b, %j] : tensor<1x?xf32>
+        %y = arith.addf %s, %x : f32
+        attn.yield %y : f32
+      } : !c, !c, !c -> !n
+  return %o : !n
 }
 
 func.func @rows(%q: tensor<?x4x?x64xf8E5M2>, %k: tensor<?x2x?x64xi8>, %v: tensor<?x2x?x64xf16>, %dq: tensor<?x2xf32>, %dk: tensor<1xf32>,

@@ -2,6 +2,7 @@
 // stand for; an output of 8 bits has a gradient of more.
 
 // RUN: attn-opt %s --split-input-file --attn-grad --verify-diagnostics | FileCheck %s
+// RUN: attn-opt %s --split-input-file --attn-grad=recompute=true --verify-diagnostics | FileCheck %s --check-prefix=AGAIN
 
 !q = tensor<?x4x?x64xf8E4M3FN>
 !k = tensor<?x2x?x64xf8E4M3FN>
@@ -17,10 +18,18 @@
 // CHECK: [[GQ:%.+]], [[GK:%.+]], [[GV:%.+]] = attn.attention_backward [[WQ]], [[WK]], [[WV]] output([[O]] : tensor<?x4x?x64xf16>) lse([[L]] : tensor<?x4x?xf32>) d_output([[DO]]
 // CHECK-NOT: descale
 // CHECK: return [[GQ]], [[GK]], [[GV]],
+
+// A forward that is computed again is that of what the backward multiplies.
+// AGAIN-LABEL: func.func @all_grad
+// AGAIN: [[Q:%.+]] = attn.dequantize
+// AGAIN: [[K:%.+]] = attn.dequantize
+// AGAIN: [[V:%.+]] = attn.dequantize
+// AGAIN: [[O:%.+]], [[L:%.+]] = attn.attention [[Q]], [[K]], [[V]] : tensor<?x4x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16> -> tensor<?x4x?x64xf16>, tensor<?x4x?xf32>
+// AGAIN: attn.attention_backward [[Q]], [[K]], [[V]] output([[O]] : {{.*}}) lse([[L]]
 func.func @all(%q: !q, %k: !k, %v: !k, %dq: tensor<1xf32>, %dk: tensor<?x2xf32>, %dv: tensor<?x2xf32>) -> (!o, !l) {
   // expected-remark @+1 {{takes its descales for constants, whose gradient is 0}}
   %o, %lse = attn.attention %q, %k, %v descale(%dq, %dk, %dv : tensor<1xf32>, tensor<?x2xf32>, tensor<?x2xf32>)
-      : !q, !k, !k -> !o, !l
+      {schedule = #attn.schedule<promote = true>} : !q, !k, !k -> !o, !l
   return %o, %lse : !o, !l
 }
 

@@ -152,7 +152,8 @@ def GradPass : Pass<"attn-grad", "::mlir::ModuleOp"> {
     `@f` must return the output of one attention whose tensors are its
     arguments, and its LSE. With the option `recompute`, `@f` need not return
     the LSE: `@f_grad` computes the forward again, and takes the arguments of
-    `@f` and the gradients only.
+    `@f` and the gradients only. The forward of 8-bit inputs is then that of what
+    they stand for, whose weights are not rounded to 8 bits.
 
     An `attn.linear_attention` has linear attentions as gradients, of query, key,
     value, state and decay or slope: `@f` returns its output, or that and its
