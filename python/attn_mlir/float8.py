@@ -10,6 +10,7 @@ from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence
 from .arrays import ArrayView, vector_like, view_of
 from .checks import BYTES, DESCALES, FLOAT8
 from .errors import BindingError
+from .gradient_outputs import GRADIENT_SCALES
 from .mask import Score, tensor, where
 from .mask.tracing import Factor
 
@@ -130,6 +131,15 @@ class RoundedGradient(NamedTuple):
     own: str  #: the type of gradients, unless another is asked for
 
 
+def scale_array(query: Any, name: str, scale: Any) -> Any:
+    """f32 [1] of a number, which is to be one that a gradient may be scaled by; an array stays."""
+    if not isinstance(scale, Real):
+        return scale
+    if not 0 < float(scale) < math.inf:
+        raise BindingError(f"expected {name} to be positive and finite, got {scale}")
+    return vector_like(query, float(scale))
+
+
 def rounded_gradient(query: Any, output: Any, d_output: Any, descale: Any, scale_ds: Any, return_amax_ds: bool) -> Optional[RoundedGradient]:
     """None where d_output has more than 8 bits."""
     gradient = view_of(d_output, "d_output").dtype
@@ -143,16 +153,34 @@ def rounded_gradient(query: Any, output: Any, d_output: Any, descale: Any, scale
     if descale is not None and (not isinstance(descale, (tuple, list)) or len(descale) != 4):
         raise BindingError(f"expected descale to be four arrays, of query, key, value and d_output, with d_output of {gradient}, got {descale!r}")
     arrays = {} if descale is None else {"d_output_descale": descale[3]}
-    if isinstance(scale_ds, Real) and not 0 < float(scale_ds) < math.inf:
-        raise BindingError(f"expected scale_ds to be positive and finite, got {scale_ds}")
     if scale_ds is not None:
-        arrays["scale_ds"] = vector_like(query, float(scale_ds)) if isinstance(scale_ds, Real) else scale_ds
+        arrays["scale_ds"] = scale_array(query, "scale_ds", scale_ds)
     wide = view_of(output, "output").dtype
     if wide not in ("f16", "bf16", "f32"):
         raise BindingError(f"expected output of f16, bf16 or f32 with inputs of {own}, got {wide}")
     rank = len(view_of(descale[3], "d_output_descale").shape) if descale is not None else 0
     fields = ("wide_dtype", wide, "gradient_dtype", gradient, "gradient_descale", rank, "scale_ds", scale_ds is not None, "amax_ds", bool(return_amax_ds))
     return RoundedGradient(None if descale is None else descale[:3], arrays, fields, "bf16" if wide == "f32" else wide)
+
+
+class StoredGradients(NamedTuple):
+    """What a backward takes to store its gradients in 8 bits, or to measure them."""
+
+    arrays: dict[str, Any]  #: the scales that there are, the last arguments of the kernel
+    fields: tuple  #: of an AttentionProblem
+
+
+def stored_gradients(query: Any, dtype: Optional[str], scales: Sequence[Any], return_amax: bool, head_map: Any) -> StoredGradients:
+    """Of gradients of `dtype`; `scales` are those of GRADIENT_SCALES, or None."""
+    given = {name: scale for name, scale in zip(GRADIENT_SCALES, scales) if scale is not None}
+    for name in given if dtype not in FLOAT8 else ():
+        raise BindingError(f"expected result_dtype {' or '.join(FLOAT8)} with {name}, got {dtype!r}")
+    if head_map is not None and (return_amax or dtype in FLOAT8):
+        what = "return_amax" if return_amax else f"gradients of {dtype}"
+        raise BindingError(f"expected no head_map with {what}, got one: select the heads before")
+    arrays = {name: scale_array(query, name, scale) for name, scale in given.items()}
+    check_scales(arrays, ())
+    return StoredGradients(arrays, ("gradient_scales", tuple(given), "gradient_amax", bool(return_amax)))
 
 
 def check_scales(arrays: Mapping[str, Any], heads: Sequence[int]) -> None:

@@ -13,7 +13,7 @@ from .cache import Cache
 from .checks import BYTES, DESCALES, FLOAT8, FLOATS, LENGTHS, TABLE, Causal, Window, check_arrays, check_causal, check_no_gradients, check_scale, check_signed, check_sizes, invariance_flag, sides_of
 from .cpu import DirectKernel, has_contiguous_rows, keys_of_tensor
 from .errors import BindingError, DeviceError
-from .float8 import check_scales, descale_arrays, float8_output, rounded_gradient, token_scales, wide_field
+from .float8 import check_scales, descale_arrays, float8_output, rounded_gradient, stored_gradients, token_scales, wide_field
 from .heads import head_map_arrays, map_types
 from .kernel import Kernel, compile, cuda_device
 from . import mask as masks, prepared
@@ -210,6 +210,10 @@ def attention_backward(
     descale: Optional[Sequence[Any]] = None,
     scale_ds: Any = None,
     return_amax_ds: bool = False,
+    scale_dq: Any = None,
+    scale_dk: Any = None,
+    scale_dv: Any = None,
+    return_amax: bool = False,
     head_map: Any = None,
     cache: Optional[Cache] = None,
 ) -> tuple[Any, ...]:
@@ -228,6 +232,10 @@ def attention_backward(
     With a d_output of 8 bits, too, products are of 8 bits where that is faster, as training in 8 bits has them: `descale` is of query, key, value and d_output, dS is rounded to the type of d_output times
     `scale_ds` (a number, or f32 [1]), and return_amax_ds adds the largest |dS| of each row, f32 [B, Hq, M], from which the next step's scale_ds follows. The gradients have the type of output, or bf16
     of one of f32; without bias, dropout, gradients of captures and head_map.
+
+    With a `result_dtype` of 8 bits the kernels that store the three gradients round them, times `scale_dq`, `scale_dk` and `scale_dv` (each a number, or f32 [1]; 1 if not given) and saturated; on a GPU
+    from sm_89 on. return_amax adds the largest magnitude of each row before scale and rounding, of d_query [B, Hq, M] and of d_key and d_value [B, Hkv, N], f32, behind all other results; of gradients of more
+    bits, too. Neither goes with head_map.
     """
     mask_mod = with_blocks(mask_mod, block_mask)
     rounded = rounded_gradient(query, output, d_output, descale, scale_ds, return_amax_ds)
@@ -236,6 +244,7 @@ def attention_backward(
         for name in (name for name, given in others.items() if given):
             raise BindingError(f"expected no {name} with d_output of 8 bits, got one")
         descale = rounded.descale
+    stored = stored_gradients(query, result_dtype, (scale_dq, scale_dk, scale_dv), return_amax, head_map)
     random = dropout_arrays(query, dropout, seed, offset)
     call = Call(query, key, value, bias, None, {**descale_arrays(descale, query, value), **head_map_arrays(head_map), **random}, causal, window, soft_cap, scale, mask_mod, score_mod)
     check_arrays(call.named, FLOAT8 + FLOATS, FLOAT8)
@@ -252,9 +261,11 @@ def attention_backward(
     if rounded:
         check_scales(rounded.arrays, (call.views[1].shape[0], call.views[1].shape[1]))
         more.update(rounded.arrays)
+    more.update(stored.arrays)
+    own = rounded.own if rounded else wide[1] if wide else None
     fields = (
         "gradient", True, "dropout", float(dropout), "bias_gradient", bias_gradient, "capture_gradients", capture_gradients,
-        "d_lse", d_lse is not None, "normalization", text, *wide, *call.result_field(result_dtype, own=rounded.own if rounded else wide[1] if wide else None),
+        "d_lse", d_lse is not None, "normalization", text, *wide, *stored.fields, *call.result_field(result_dtype, takes_bytes=True, own=own),
     )  # fmt: skip
     flags = {"allow_tf32": allow_tf32, "deterministic": deterministic}
     return call.run(tuple(more.values()), fields, target, device, flags, cache, out)
@@ -322,7 +333,7 @@ class Call:
             return ()
         scores = "f64" if own == "f64" else "f32"
         if dtype != scores:
-            raise BindingError(f"expected result_dtype {own} or {scores}, got {dtype!r}")
+            raise BindingError(f"expected result_dtype {' or '.join(dict.fromkeys((own, scores)))}, got {dtype!r}")
         return "result_dtype", dtype
 
     def change_weights(self, factor: Optional[Factor]) -> tuple[tuple, tuple]:

@@ -9,6 +9,7 @@ import re
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 from .errors import BindingError
+from .gradient_outputs import StoredGradients, store_gradients
 from .heads import HEAD_MAPS, select_heads, sum_heads
 from .norms import norm_lines
 from .rotary import rotary_lines
@@ -63,6 +64,7 @@ class AttentionProblem:
     are d_query, d_key, d_value, with `bias_gradient` d_bias, with `capture_gradients` those of `learned`. `wide_dtype` is then what inputs of 8 bits are made, and
     the type of output and d_output. With a `gradient_dtype` of 8 bits d_output has that, nothing is made wider, and the backward rounds to 8 bits: arguments end with the descale of
     d_output, of rank `gradient_descale`, if there are `descales`, and with `scale_ds` that; with `amax_ds` it is the last result.
+    The arguments of any backward end with `gradient_scales`, f32 [1] by which gradients of a `result_dtype` of 8 bits are multiplied, and its results, with `gradient_amax`, with the largest magnitudes of their rows.
     """
 
     dtype: str = "bf16"
@@ -101,6 +103,8 @@ class AttentionProblem:
     gradient_descale: int = 0
     scale_ds: bool = False
     amax_ds: bool = False
+    gradient_scales: tuple[str, ...] = ()
+    gradient_amax: bool = False
     tile_m: Optional[int] = None
     tile_n: Optional[int] = None
     promote: Optional[bool] = None
@@ -245,6 +249,7 @@ class AttentionProblem:
             arguments.update(saved)
             clauses += [f"{operand}(%{operand} : {type})" for operand, type in saved.items()]
             clauses += self.scale_clauses(arguments, tensor) if self.gradient_dtype else []
+            arguments.update((name, tensor((1,), "f32")) for name in self.gradient_scales)
         learned = self.learned if self.capture_gradients else ()
         learned_types = ", ".join(c.type for c in learned)
         if learned:
@@ -274,6 +279,9 @@ class AttentionProblem:
         if changed:
             result_types = ", ".join([whole, *types[1:]])
             types += [lse] * bool(self.measured)
+        kept = self.stored_gradients(results, types)
+        if kept:
+            result_types = ", ".join(kept.given)
         caches = written if self.append else []
         returned = ", ".join([*types, *pools]) if self.append else ""
         if self.bias_gradient:
@@ -285,9 +293,13 @@ class AttentionProblem:
         if self.amax_ds:
             results, types = [*results, "%amax_ds"], [*types, lse]
             result_types += f" amax_ds({lse})"
+        types += kept.maxima if kept else []
         parameters = ", ".join(f"%{name}: {type}" for name, type in arguments.items())
         returned = returned or ", ".join(types)
-        last = [*(["%changed" if self.output else "%measured", *results[1:], *["%amax"] * bool(self.measured)] if changed else results), *caches]
+        if kept:
+            changed, last = kept.lines, [*kept.values[:3], *results[3:], *kept.values[3:]]
+        else:
+            last = [*(["%changed" if self.output else "%measured", *results[1:], *["%amax"] * bool(self.measured)] if changed else results), *caches]
         made = [r + "_rows" if sums and r in ("%d_key", "%d_value") else r for r in results]
         return f"""func.func @{name}({parameters}) -> ({returned}) {{
 {"".join([*reads, *views])}  {", ".join(made)} = attn.{op} {names} {" ".join(clauses)}
@@ -295,6 +307,13 @@ class AttentionProblem:
 {changed}{"".join(sums)}  return {", ".join(last)} : {returned}
 }}
 """
+
+    def stored_gradients(self, gradients: Sequence[str], types: Sequence[str]) -> Optional[StoredGradients]:
+        """Of a backward; None where it gives what is returned."""
+        has_bytes = self.result_dtype is not None and DTYPE_BYTES[self.result_dtype] == 1
+        if not self.gradient or not (has_bytes or self.gradient_amax):
+            return None
+        return store_gradients(gradients, types, self.gradient_scales, self.gradient_amax, "f64" if self.dtype == "f64" else "f32")
 
     def scale_clauses(self, arguments: dict[str, str], tensor: Callable[[Sequence[Any], str], str]) -> list[str]:
         """Of a backward that rounds to 8 bits; adds what only it has to the arguments."""

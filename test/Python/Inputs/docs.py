@@ -66,6 +66,9 @@ def arrays():
     names["k_pool"], names["v_pool"] = normal("bf16", 5, 2, 4, 64), normal("bf16", 5, 2, 4, 64)
     pages = [3, 0, 4, 1, 2]
     names.update((name, HostArray("f8E4M3FN", (5, 2, 4, 64), bytearray(range(32, 72)) * 64)) for name in ("k_pool8", "v_pool8"))
+    names.update((name, HostArray("f8E4M3FN", (1, 2, 20, 64), bytearray(range(32, 72)) * 64)) for name in ("q8", "k8", "v8", "d_output8"))
+    names.update((name, HostArray.of("f32", (1,), [0.5])) for name in ("dq", "dk", "dv", "ddo", "sq", "sk", "sv"))
+    names.update(output=normal("bf16", 1, 2, 20, 64), lse=HostArray.of("f32", (1, 2, 20), [4.0] * 40), s=64.0)
     names["scales"] = HostArray.of("f32", (1, 2), [0.5, 0.25])
     names["indptr"], names["indices"], names["last_page_len"] = (HostArray.of("i32", (len(x),), x) for x in ([0, 5], pages, [4]))
     names["tokens"] = normal("bf16", 1, 2, 64)

@@ -186,7 +186,7 @@ def main():
         lambda: attention(q, k, v, result_dtype="f8E5M2", output_scale=np.ones(2, np.float32)),
     )
     expect_error("expected no return_amax with prob_mod, got both", lambda: attention(*(x.astype(np.float16) for x in (q, k, v)), return_amax=True, prob_mod=lambda p, b, h, i, j: p))
-    expect_error("expected result_dtype f64 or f64, got 'f8E5M2'", lambda: attention(*(x.astype(np.float64) for x in (q, k, v)), result_dtype="f8E5M2"))
+    expect_error("expected result_dtype f64, got 'f8E5M2'", lambda: attention(*(x.astype(np.float64) for x in (q, k, v)), result_dtype="f8E5M2"))
     expect_error("expected a descale of query, key and value", lambda: attention(q, k, v, descale=descales[:2]))
     expect_error("expected inputs of f8E4M3FN, f8E5M2 or i8 with descale, got f32", lambda: attention(*(x.astype(np.float32) for x in (q, k, v)), descale=descales))
     expect_error("key_descale: expected f32 of (1,) or (2, 2), got f32 of (4,)", lambda: attention(q, k, v, descale=(descales[0], np.ones(4, np.float32), descales[0])))
