@@ -148,6 +148,50 @@ int64_t AttentionProblem::getKvRowBytes() const {
              : headDim * keyBytes + valueDim * getSizeBytes(getValueType());
 }
 
+ElementType
+AttentionProblem::getGradientType(std::optional<ElementType> given) const {
+  if (given || getSizeBytes(elementType) > 1)
+    return given.value_or(elementType);
+  return outputType == ElementType::F16 ? ElementType::F16 : ElementType::BF16;
+}
+
+namespace {
+struct GradientField {
+  const char *name;
+  std::optional<ElementType> AttentionProblem::*type;
+};
+} // namespace
+
+static constexpr GradientField kGradientFields[] = {
+    {"d_query", &AttentionProblem::dQueryType},
+    {"d_key", &AttentionProblem::dKeyType},
+    {"d_value", &AttentionProblem::dValueType}};
+
+bool AttentionProblem::changesGradients() const {
+  return hasAmax ||
+         std::any_of(std::begin(kGradientFields), std::end(kGradientFields),
+                     [&](const GradientField &field) {
+                       auto type = this->*field.type;
+                       return type && getSizeBytes(*type) == 1;
+                     });
+}
+
+/// Gradients are floats, and of a backward.
+static Status checkGradientTypes(const AttentionProblem &problem) {
+  for (const auto &[name, field] : kGradientFields) {
+    std::optional<ElementType> type = problem.*field;
+    if (!type)
+      continue;
+    if (problem.pass != AttentionPass::Backward)
+      return Error{"expected pass=backward with " + std::string(name) +
+                   ", got pass=forward"};
+    if (isInteger(*type))
+      return Error{"expected a floating-point element type of " +
+                   std::string(name) + ", got " + std::string(getName(*type))};
+  }
+  return {};
+}
+
 /// Integers are queries and keys, beside values that are none.
 static Status checkTypes(const AttentionProblem &problem) {
   auto [elementType, valueType] =
@@ -191,6 +235,8 @@ Status AttentionProblem::verify() const {
         "expected Hkv that divides Hq = " + std::to_string(queryHeads) +
         ", got " + std::to_string(kvHeads)};
   if (Status status = checkTypes(*this); !status)
+    return status;
+  if (Status status = checkGradientTypes(*this); !status)
     return status;
   if (cacheType &&
       (getSizeBytes(*cacheType) != 1 || getSizeBytes(elementType) == 1))
@@ -247,6 +293,10 @@ std::string AttentionProblem::print() const {
     text += " value_page=" + std::to_string(valuePage);
   if (outputType != getDefaultOutputType(*this))
     text += " out=" + std::string(getName(outputType));
+  for (const auto &[name, field] : kGradientFields)
+    if (std::optional<ElementType> type = this->*field;
+        type && *type != getGradientType(std::nullopt))
+      text += " " + std::string(name) + "=" + std::string(getName(*type));
   if (pass == AttentionPass::Backward)
     text += " pass=backward";
   if (normalization != Normalization::Softmax)
@@ -337,7 +387,7 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
   auto by = [](auto set, auto &target) -> Setter {
     return [set, &target](const KeyValue &field) { return set(target, field); };
   };
-  const std::map<std::string, Setter> setters = {
+  std::map<std::string, Setter> setters = {
       {"B", size(problem.batch)},
       {"H", size(heads)},
       {"Hq", size(heads)},
@@ -376,6 +426,10 @@ Result<AttentionProblem> AttentionProblem::parse(std::string_view text) {
       {"shared_kv", flag(problem.sharedKV)},
       {"tf32", flag(problem.allowTf32)},
   };
+  for (const auto &[name, field] : kGradientFields)
+    setters[name] = [&problem, type = field](const KeyValue &f) {
+      return setElementType((problem.*type).emplace(), f);
+    };
   if (Status status = applyKeyValues(*fields, setters, "problem"); !status)
     return Error{status.error()};
   for (const char *name : {"M", "N", "D"})

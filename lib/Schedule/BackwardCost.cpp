@@ -204,8 +204,9 @@ bool KernelModel::maySpill() const { return getRegisters() > getLimit(); }
 std::string KernelModel::findFusedObstacle() const {
   if (!isFused())
     return "";
-  if (problem.hasAmax)
-    return "a fused kernel gives no largest magnitudes of gradients";
+  if (problem.changesGradients())
+    return "a fused kernel gives no largest magnitudes of gradients, and none "
+           "of 8 bits";
   if (!hasRoles() || hasTensorMemory())
     return "expected mma = \"wgmma\" with fused, got \"" +
            std::string(getName(schedule.mma)) + "\"";
@@ -288,6 +289,11 @@ std::string KernelModel::findObstacle() const {
              number(size);
   if (std::string obstacle = findFusedObstacle(); !obstacle.empty())
     return obstacle;
+  for (std::optional<ElementType> type :
+       {problem.dQueryType, problem.dKeyType, problem.dValueType})
+    if (type && getSizeBytes(*type) == 1 && target.computeCapability < 89)
+      return "expected a target of sm_89 or later for gradients of " +
+             std::string(attn::getName(*type)) + ", got " + target.name;
   if (problem.hasAmax && getSlices() > 1)
     return "the largest magnitudes of a gradient's rows take all of its "
            "columns, got " +

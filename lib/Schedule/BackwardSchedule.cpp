@@ -414,9 +414,9 @@ static Result<BackwardSelection> selectKernels(const AttentionProblem &problem,
     if (!problem.hasSoftmax())
       return Error{"expected kind = \"large_cache\" without softmax, got "
                    "\"small_cache\""};
-    if (problem.hasAmax)
+    if (problem.changesGradients())
       return Error{"expected kind = \"large_cache\" beside largest magnitudes "
-                   "of gradients, got \"small_cache\""};
+                   "of gradients, or gradients of 8 bits, got \"small_cache\""};
     if (getKind(given.keys) != kind)
       return Error{"expected kind = \"small_cache\" for all kernels of a "
                    "backward, or for none"};
@@ -432,7 +432,8 @@ static Result<BackwardSelection> selectKernels(const AttentionProblem &problem,
   Result<BackwardSelection> large = selectLargeCache(problem, target, given);
   // Fields of the kernels are not those of a small cache.
   if (isByte || kind || getKind(given.keys) || !given.query.empty() ||
-      !given.keys.empty() || !problem.hasSoftmax() || problem.hasAmax)
+      !given.keys.empty() || !problem.hasSoftmax() ||
+      problem.changesGradients())
     return large;
   Result<BackwardSelection> small =
       detail::selectSmallCacheBackward(problem, target, given.query);

@@ -14,6 +14,7 @@
 
 #include "BackwardSmallCache.h"
 
+#include "BackwardTiles.h"
 #include "CostDetail.h"
 #include "Machine.h"
 
@@ -228,7 +229,7 @@ Traffic SmallCacheModel::getTraffic(BackwardKernel kernel) const {
   int64_t rows = problem.queryLength, scores = sums.scores * kInputBytes;
   int64_t padded = alignUp(rows, schedule.tileM);
   // delta reads the last row and column again for those past the end.
-  int64_t outputs = padded * alignUp(problem.valueDim, kWarpRows) * kInputBytes;
+  int64_t outputs = padded * alignUp(problem.valueDim, kWarpRows);
   // The row values of each visible tile.
   int64_t visited = sums.tiles * schedule.tileM * kFloatBytes;
   int64_t slices = getSlices(getDim(kernel));
@@ -245,8 +246,9 @@ Traffic SmallCacheModel::getTraffic(BackwardKernel kernel) const {
     break;
   case BackwardKernel::QueryGradient:
     head.read(Operand::Scores, slices * scores)
-        .read(Operand::Key, sums.keyRows * d)
-        .write(Operand::QueryGradient, rows * d);
+        .read(Operand::Key, sums.keyRows * d);
+    writeGradient(head, Operand::QueryGradient, problem, problem.dQueryType,
+                  rows, problem.headDim);
     break;
   case BackwardKernel::KeyGradient:
     head.read(Operand::Scores, slices * scores)
@@ -257,20 +259,21 @@ Traffic SmallCacheModel::getTraffic(BackwardKernel kernel) const {
         .read(Operand::OutputGradient, sums.queryRows * dv);
     break;
   default:
-    head.read(Operand::Output, outputs)
-        .read(Operand::OutputGradient, outputs)
+    head.read(Operand::Output, outputs * getSizeBytes(problem.outputType))
+        .read(Operand::OutputGradient, outputs * kInputBytes)
         .read(Operand::Lse, rows * kFloatBytes)
         .write(Operand::Lse, padded * kFloatBytes)
         .write(Operand::Delta, padded * kFloatBytes);
   }
   Traffic total = head * queryHeads;
-  int64_t keys = rounds.groups * problem.kvLength;
-  int64_t partials =
-      rounds.groups * (rounds.perGroup - 1) * getSumBytes(kernel);
+  int64_t groups = rounds.groups, keys = groups * problem.kvLength;
+  int64_t partials = groups * (rounds.perGroup - 1) * getSumBytes(kernel);
   if (kernel == BackwardKernel::KeyGradient)
-    total.write(Operand::KeyGradient, keys * d);
+    writeGradient(total, Operand::KeyGradient, problem, problem.dKeyType, keys,
+                  problem.headDim);
   else if (kernel == BackwardKernel::ValueGradient)
-    total.write(Operand::ValueGradient, keys * dv);
+    writeGradient(total, Operand::ValueGradient, problem, problem.dValueType,
+                  keys, problem.valueDim);
   else
     return total;
   return total.read(Operand::Partials, partials)

@@ -28,6 +28,13 @@ struct Span {
 Span getVisited(Span stay, std::optional<int64_t> left,
                 std::optional<int64_t> right, int64_t tile, int64_t total);
 
+/// Writes `rows` of a gradient, of the type `given` and with `columns`, and
+/// their largest magnitudes.
+void writeGradient(Traffic &traffic, Operand gradient,
+                   const AttentionProblem &problem,
+                   std::optional<ElementType> given, int64_t rows,
+                   int64_t columns);
+
 /// Calls `visit(staying, streamed)` for each tile that stays of one head.
 template <typename Visit>
 void forEachTile(const AttentionProblem &problem, bool keysStay,

@@ -27,9 +27,14 @@ Span attn::detail::getVisited(Span stay, std::optional<int64_t> left,
   return span;
 }
 
-/// Of an element of the output and of the gradients.
-static int64_t getGradientBytes(const AttentionProblem &problem) {
-  return std::max<int64_t>(getSizeBytes(problem.elementType), kInputBytes);
+void attn::detail::writeGradient(Traffic &traffic, Operand gradient,
+                                 const AttentionProblem &problem,
+                                 std::optional<ElementType> given, int64_t rows,
+                                 int64_t columns) {
+  traffic.write(gradient,
+                rows * columns * getSizeBytes(problem.getGradientType(given)));
+  if (problem.hasAmax)
+    traffic.write(Operand::Amax, rows * kFloatBytes);
 }
 
 /// The kernels before and behind a fused one; statistics and sums are of whole
@@ -41,10 +46,10 @@ static Traffic getRowTraffic(const AttentionProblem &problem,
   int64_t d = problem.headDim, dv = problem.valueDim;
   Traffic head;
   if (kernel == BackwardKernel::QueryRounding)
-    head.read(Operand::QuerySums, whole * alignUp(d, kWarpRows))
-        .write(Operand::QueryGradient, rows * d * kInputBytes);
+    writeGradient(head.read(Operand::QuerySums, whole * alignUp(d, kWarpRows)),
+                  Operand::QueryGradient, problem, problem.dQueryType, rows, d);
   else
-    head.read(Operand::Output, rows * dv * kInputBytes)
+    head.read(Operand::Output, rows * dv * getSizeBytes(problem.outputType))
         .read(Operand::OutputGradient, rows * dv * kInputBytes)
         .read(Operand::Lse, rows * kFloatBytes)
         .write(Operand::Lse, whole)
@@ -66,7 +71,7 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
   bool hasDValue = kernel == BackwardKernel::KeyValueGradients ||
                    kernel == BackwardKernel::ValueGradient || isFused;
   int64_t inputBytes = getSizeBytes(problem.elementType),
-          outputBytes = getGradientBytes(problem);
+          outputBytes = getSizeBytes(problem.outputType);
   int64_t d = problem.headDim * inputBytes, dv = problem.valueDim * inputBytes;
   // All slices read the same, but of the factor of their product, of which each
   // reads its columns once more; of dO for dV those alone.
@@ -101,20 +106,24 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
       if (problem.hasSoftmax() && hasDKey)
         head.read(Operand::Delta, whole);
       if (hasDKey)
-        head.write(Operand::KeyGradient, keys * problem.headDim * outputBytes);
+        writeGradient(head, Operand::KeyGradient, problem, problem.dKeyType,
+                      keys, problem.headDim);
       if (hasDValue)
-        head.write(Operand::ValueGradient,
-                   keys * problem.valueDim * outputBytes);
+        writeGradient(head, Operand::ValueGradient, problem, problem.dValueType,
+                      keys, problem.valueDim);
       if (isFused)
         head.write(Operand::QuerySums, whole * problem.headDim);
       return;
     }
-    head.write(Operand::QueryGradient, rows * problem.headDim * outputBytes);
+    writeGradient(head, Operand::QueryGradient, problem, problem.dQueryType,
+                  rows, problem.headDim);
     if (!problem.hasSoftmax())
       return;
-    // delta reads O, and dO once more.
-    head.read(Operand::Output, rows * problem.valueDim * outputBytes * slices)
-        .read(Operand::OutputGradient, rows * dv * slices);
+    // delta reads O, and dO once more; the last row again for those past the
+    // end.
+    int64_t whole = alignUp(rows, schedule.tileM) * slices;
+    head.read(Operand::Output, whole * problem.valueDim * outputBytes)
+        .read(Operand::OutputGradient, whole * dv);
     head.read(Operand::Lse, rows * kFloatBytes * slices);
     head.write(Operand::Lse, schedule.tileM * kFloatBytes);
     head.write(Operand::Delta, schedule.tileM * kFloatBytes);

@@ -44,7 +44,9 @@ static cl::opt<std::string> problemText(
     "problem", cl::cat(inputOptions), cl::value_desc("fields"),
     cl::desc("What to compute, e.g. 'B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 "
              "dtype=bf16 mask=causal'.\nFields: B, H (or Hq, Hkv), M, N, D, "
-             "Dv, dtype, cache, key_page, value_page, out, mask, pass, "
+             "Dv, dtype, cache, key_page, value_page, out, d_query, d_key, "
+             "d_value, mask, "
+             "pass, "
              "normalization, lse, amax, bias, "
              "score_mod, "
              "dropout, shared_kv, tf32.\nMasks: "

@@ -76,6 +76,9 @@ struct AttentionProblem {
   std::optional<ElementType> cacheType; ///< of K, V, if they have fewer bits
   std::optional<ElementType> valueType; ///< of V, beside Q and K of i8
   ElementType outputType = ElementType::BF16;
+  /// Backward: as they are stored, if not in the type of Q, or of 8-bit inputs
+  /// in one of 16 bits.
+  std::optional<ElementType> dQueryType, dKeyType, dValueType;
   MaskPattern mask;
   AttentionPass pass = AttentionPass::Forward;
   Normalization normalization = Normalization::Softmax;
@@ -86,8 +89,10 @@ struct AttentionProblem {
   /// Read by an output_mod for each element of the output, all tensors
   /// together.
   int64_t captureBytes = 0;
-  bool hasLse = false;      ///< the forward pass writes its LSE
-  bool hasAmax = false;     ///< the largest magnitude of each row, too
+  bool hasLse = false; ///< the forward pass writes its LSE
+  /// The largest magnitude of each row of the output is written, too; in the
+  /// backward of each row of all gradients.
+  bool hasAmax = false;
   bool hasBias = false;     ///< a bias of the size of the scores is read
   bool isRowBias = false;   ///< and is the same for all query rows
   bool hasScoreMod = false; ///< backward: its derivative takes the scores
@@ -118,14 +123,18 @@ struct AttentionProblem {
   }
   /// Bytes of them.
   int64_t getKvRowBytes() const;
+  /// Of dQ, dK or dV, whose own type is `given`.
+  ElementType getGradientType(std::optional<ElementType> given) const;
+  /// Gradients take a kernel that has them whole before it stores them.
+  bool changesGradients() const;
 
   /// Sizes positive, heads divide, types supported.
   Status verify() const;
 
   /// "B=4 Hq=32 Hkv=8 M=8192 N=8192 D=128 Dv=128 dtype=bf16 mask=causal";
-  /// fields at their default (cache, value, key_page, value_page, out, pass,
-  /// normalization, rotary, qk_norm, captures, lse, amax, bias, dropout,
-  /// shared_kv, tf32) are left out.
+  /// fields at their default (cache, value, key_page, value_page, out, d_query,
+  /// d_key, d_value, pass, normalization, rotary, qk_norm, captures, lse, amax,
+  /// bias, dropout, shared_kv, tf32) are left out.
   std::string print() const;
 
   /// Parses what print writes, in any order. Needed: M, N, D. Defaults: B = 1,

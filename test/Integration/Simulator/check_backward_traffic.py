@@ -1,11 +1,7 @@
 """Holds the cost model to what the kernels of the backward move: for each problem, the bytes that attn-sim counts of each
 operand between global memory and the SMs, all kernels together, must equal those that attn-schedule predicts.
 
-<<<<<<< HEAD
-usage: check_backward_traffic.py large|fused|float8|small TARGET...
-=======
-usage: check_backward_traffic.py large|fused|small TARGET...: each problem on one of the targets, on all in a long run
->>>>>>> d4e75d55adc53755461c5776090e8b51e7fb0614
+usage: check_backward_traffic.py large|fused|float8|stored|small TARGET...: each problem on one of the targets, on all in a long run
 
 What is left out: where there is no TMA each lane of a large-cache kernel reads LSE and delta for itself, from L1 but for the
 first; attn-sim counts every lane. An odd number of keys makes rows of the small cache one element longer.
@@ -53,6 +49,14 @@ FLOAT8 = [
     ("M=128 N=300 D=192 Dv=128 dtype=f8E4M3FN", "promote=1"),
     ("M=384 N=384 D=64 mask=local:70,0@top_left dtype=f8E4M3FN out=f16", "promote=0"),
 ]
+# Gradients in types of their own, and with the largest magnitudes of their rows: of products of 8 bits and of 16.
+STORED = [
+    ("Hq=4 Hkv=2 M=256 N=300 D=128 mask=causal dtype=f8E4M3FN d_query=f8E5M2 d_key=f8E5M2 d_value=f8E4M3FN amax=1", "promote=0"),
+    ("M=100 N=200 D=64 dtype=f16 d_query=f8E4M3FN d_key=f8E4M3FN d_value=f8E4M3FN amax=1", ""),
+    ("Hq=2 Hkv=1 M=128 N=200 D=128 d_key=f8E5M2", ""),
+    ("M=128 N=300 D=128 mask=causal dtype=f8E4M3FN out=f32 d_query=f32 d_value=f8E5M2", "promote=1"),
+    ("M=200 N=100 D=64 d_query=f32 d_key=f32 d_value=f32", "fused=0"),
+]
 # Small cache: rounds of whole groups of heads, and groups in several rounds; slices; row tiles that see no key.
 TILES = "kind=small_cache tile_m=32 tile_n=32 tile_d=32 warps=2 "
 SMALL = [
@@ -66,7 +70,7 @@ SMALL = [
     ("M=64 N=48 D=192 Dv=128", "kind=small_cache tile_m=64 tile_n=64 tile_d=64 tile_dv=128 warps=2 chunk_rows=64"),
     ("M=96 N=64 D=512", "kind=small_cache tile_m=64 tile_n=64 chunk_rows=64"),
 ]
-CASES = {"large": [(p, "fused=0") for p in LARGE], "fused": [(p, "fused=1") for p in FUSED], "float8": FLOAT8, "small": SMALL}
+CASES = {"large": [(p, "fused=0") for p in LARGE], "fused": [(p, "fused=1") for p in FUSED], "float8": FLOAT8, "stored": STORED, "small": SMALL}
 # Operands of the manifest that the model has under another name.
 NAMES = {
     "d_output": "output_gradient",
@@ -79,24 +83,50 @@ NAMES = {
     "d_scores": "scores",
     "d_key_sums": "partials",
     "d_value_sums": "partials",
+    "amax_d_query": "amax",
+    "amax_d_key": "amax",
+    "amax_d_value": "amax",
 }
 
 
 def module_text(p, dtype, wide):
-    """The output and gradients are of `wide`. Without softmax there is neither output nor lse."""
+    """The output is of `wide`, gradients are that which do not say. Without softmax there is neither output nor lse."""
     query, key = f"{p['B']}x{p['Hq']}x{p['M']}x", f"{p['B']}x{p['Hkv']}x{p['N']}x"
     q, do, lse = f"tensor<{query}{p['D']}x{dtype}>", f"tensor<{query}{p['Dv']}x{dtype}>", f"tensor<{query}f32>"
     k, v = f"tensor<{key}{p['D']}x{dtype}>", f"tensor<{key}{p['Dv']}x{dtype}>"
-    dq, dk, dv, o = (t.replace(dtype, wide) for t in (q, k, v, do))
+    o, narrow = do.replace(dtype, wide), "bf16" if dtype.startswith("f8") and wide == "f32" else wide
+    dq, dk, dv = (t.replace(dtype, narrow) for t in (q, k, v))
     rows, saved = f"%o: {o}, %lse: {lse}, ", f"output(%o : {o}) lse(%lse : {lse})"
     if p["normalization"] != "softmax":
         rows = saved = ""
-    return f"""func.func @grad(%q: {q}, %k: {k}, %v: {v}, {rows}%do: {do}) -> ({dq}, {dk}, {dv}) {{
-  %d:3 = attn.attention_backward %q, %k, %v {saved} d_output(%do : {do})
-      {check_traffic.normalization_clause(p)} {check_traffic.mask_clause(p['mask'])} : {q}, {k}, {v} -> {dq}, {dk}, {dv}
-  return %d#0, %d#1, %d#2 : {dq}, {dk}, {dv}
+    given, mods, returned = store_gradients(p, {"d_query": dq, "d_key": dk, "d_value": dv})
+    types = ", ".join(returned.values())
+    return f"""func.func @grad(%q: {q}, %k: {k}, %v: {v}, {rows}%do: {do}) -> ({types}) {{
+  %d_query, %d_key, %d_value = attn.attention_backward %q, %k, %v {saved} d_output(%do : {do})
+      {check_traffic.normalization_clause(p)} {check_traffic.mask_clause(p['mask'])} : {q}, {k}, {v} -> {', '.join(given)}
+{mods}  return {', '.join(returned)} : {types}
 }}
 """
+
+
+def store_gradients(p, gradients):
+    """How those of these types are stored in the types of `p`, with their amax: the types that the backward gives, output_mods behind it, and values that are returned with their types."""
+    given, mods, returned, maxima = [], "", {}, {}
+    for name, type in gradients.items():
+        extents, _, wide = type.removesuffix(">").rpartition("x")
+        result = f"{extents}x{p.get(name, wide)}>"
+        is_changed = p["amax"] or name in p and p[name] != "f32"
+        given.append(f"{extents}xf32>" if is_changed else result)
+        if not is_changed:
+            returned[f"%{name}"] = result
+            continue
+        values, types = f"%{name}_stored", result
+        if p["amax"]:
+            maxima[f"%{name}_amax"] = f"{extents.rpartition('x')[0]}xf32>"
+            values, types = f"{values}, %{name}_amax", f"{result}, {maxima[f'%{name}_amax']}"
+        returned[f"%{name}_stored"] = result
+        mods += f"  {values} = attn.output_mod %{name} (%x: f32, %b: index, %h: index, %i: index, %c: index) {{\n    attn.yield %x : f32\n  }} : {given[-1]} -> {types}\n"
+    return given, mods, {**returned, **maxima}
 
 
 def predict(problem, schedule, target):
@@ -119,7 +149,8 @@ def measure(problem, schedule, target, folder):
     p = {name: int(fields.get(name, default)) for name, default in dict(B=1, Hq=1, M=0, N=0, D=0).items()}
     p["Hkv"], p["Dv"] = int(fields.get("Hkv", p["Hq"])), int(fields.get("Dv", p["D"]))
     p["mask"], dtype = fields.get("mask", ""), fields.get("dtype", "bf16")
-    p["normalization"] = fields.get("normalization", "softmax")
+    p["normalization"], p["amax"] = fields.get("normalization", "softmax"), fields.get("amax") == "1"
+    p.update((name, fields[name]) for name in ("d_query", "d_key", "d_value") if name in fields)
     wide = fields.get("out", "bf16" if dtype.startswith("f8") else dtype)
     base = os.path.join(folder, "grad")
     with open(base + ".mlir", "w") as f:

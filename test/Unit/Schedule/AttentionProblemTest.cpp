@@ -58,7 +58,9 @@ TEST(AttentionProblem, printReadsBack) {
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=full "
         "normalization=sum",
         "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f16 mask=causal@top_left "
-        "out=f32 pass=backward lse=1 bias=1 dropout=1"}) {
+        "out=f32 pass=backward lse=1 bias=1 dropout=1",
+        "B=1 Hq=1 Hkv=1 M=1 N=9 D=8 Dv=8 dtype=f8E4M3FN mask=full out=f32 "
+        "d_query=f8E5M2 d_value=f32 pass=backward amax=1"}) {
     Result<AttentionProblem> problem = AttentionProblem::parse(text);
     ASSERT_TRUE(problem) << problem.error();
     EXPECT_EQ(problem->print(), text);
@@ -85,12 +87,12 @@ TEST(AttentionProblem, reportsBadText) {
   EXPECT_EQ(getError("M=1 N=1 D=1 mask=diagonal"),
             "expected mask full, causal, window:SIZE or local:LEFT,RIGHT (then "
             "*DENSITY in [0, 1], @top_left), got 'diagonal'");
-  EXPECT_EQ(
-      getError("M=1 N=1 D=1 masks=full"),
-      "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
-      "Hq, M, N, amax, bias, cache, captures, dropout, dtype, key_page, lse, "
-      "mask, normalization, out, pass, prob_mod, qk_norm, rotary, score_mod, "
-      "shared_kv, tf32, value, value_page (did you mean 'mask'?)");
+  EXPECT_EQ(getError("M=1 N=1 D=1 masks=full"),
+            "unknown problem field 'masks', expected one of B, D, Dv, H, Hkv, "
+            "Hq, M, N, amax, bias, cache, captures, d_key, d_query, d_value, "
+            "dropout, dtype, key_page, lse, mask, normalization, out, pass, "
+            "prob_mod, qk_norm, rotary, score_mod, "
+            "shared_kv, tf32, value, value_page (did you mean 'mask'?)");
 }
 
 TEST(AttentionProblem, integersHaveValuesOfAnotherType) {
@@ -103,6 +105,26 @@ TEST(AttentionProblem, integersHaveValuesOfAnotherType) {
   EXPECT_EQ(problem.getKvRowBytes(), 64 + 2 * 32);
   EXPECT_EQ(problem.print(),
             "B=1 Hq=1 Hkv=1 M=1 N=8 D=64 Dv=32 dtype=i8 mask=full value=bf16");
+}
+
+TEST(AttentionProblem, gradientsHaveTypesOfTheirOwn) {
+  auto problem = *AttentionProblem::parse(
+      "M=1 N=8 D=64 dtype=f8E4M3FN out=f16 d_key=f8E5M2 d_value=f16 "
+      "pass=backward");
+  EXPECT_EQ(problem.getGradientType(problem.dQueryType), ElementType::F16);
+  EXPECT_EQ(problem.getGradientType(problem.dKeyType), ElementType::F8E5M2);
+  EXPECT_TRUE(problem.changesGradients());
+  EXPECT_EQ(problem.print(),
+            "B=1 Hq=1 Hkv=1 M=1 N=8 D=64 Dv=64 dtype=f8E4M3FN mask=full "
+            "out=f16 d_key=f8E5M2 pass=backward");
+  problem = *AttentionProblem::parse(
+      "M=1 N=8 D=64 dtype=f8E5M2 out=f32 d_key=f32 pass=backward");
+  EXPECT_EQ(problem.getGradientType(problem.dQueryType), ElementType::BF16);
+  EXPECT_FALSE(problem.changesGradients());
+  EXPECT_EQ(getError("M=1 N=1 D=1 d_key=f32"),
+            "expected pass=backward with d_key, got pass=forward");
+  EXPECT_EQ(getError("M=1 N=1 D=1 d_value=i8 pass=backward"),
+            "expected a floating-point element type of d_value, got i8");
 }
 
 TEST(AttentionProblem, reportsBadValues) {

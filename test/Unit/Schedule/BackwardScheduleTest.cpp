@@ -258,3 +258,20 @@ TEST(BackwardSchedule, Traffic) {
   EXPECT_EQ(moved.getReads(Operand::Delta), 0);
   EXPECT_EQ(moved.getWrites(Operand::ValueGradient), keys);
 }
+
+/// Gradients in types of their own, with the largest magnitude of each row.
+TEST(BackwardSchedule, StoredGradients) {
+  auto problem = *AttentionProblem::parse(
+      "M=256 N=128 D=64 d_query=f8E5M2 d_key=f32 pass=backward amax=1");
+  Schedule schedule = *Schedule::parse("tile_m=128 tile_n=64");
+  Traffic moved =
+      getBackwardTraffic(problem, BackwardKernel::QueryGradient, schedule);
+  EXPECT_EQ(moved.getWrites(Operand::QueryGradient), 256 * 64);
+  EXPECT_EQ(moved.getWrites(Operand::Amax), 256 * 4);
+  EXPECT_EQ(moved.getReads(Operand::Output), 256 * 64 * 2);
+  moved =
+      getBackwardTraffic(problem, BackwardKernel::KeyValueGradients, schedule);
+  EXPECT_EQ(moved.getWrites(Operand::KeyGradient), 128 * 64 * 4);
+  EXPECT_EQ(moved.getWrites(Operand::ValueGradient), 128 * 64 * 2);
+  EXPECT_EQ(moved.getWrites(Operand::Amax), 2 * 128 * 4);
+}

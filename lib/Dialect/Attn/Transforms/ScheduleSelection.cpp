@@ -290,11 +290,21 @@ static bool isShift(Region &scoreMod) {
   return sum && sum->hasOneUse() && isa<YieldOp>(*sum->user_begin());
 }
 
+/// The type in which a gradient, or what output_mods make of it, is stored.
+static std::optional<ElementType> getStoredType(Value gradient) {
+  while (OutputModOp mod = getOutputMod(gradient))
+    gradient = mod.getResult();
+  return getElementType(gradient.getType());
+}
+
 AttentionProblem attn::getProblem(AttentionBackwardOp op) {
   AttentionProblem problem = getSizes(op, AttentionDims::get(op));
   problem.pass = AttentionPass::Backward;
   problem.hasScoreMod = op.hasScoreMod() && !isShift(op.getScoreMod());
   problem.hasAmax = llvm::any_of(getGradients(op), hasAmax);
+  problem.dQueryType = getStoredType(op.getDQuery());
+  problem.dKeyType = getStoredType(op.getDKey());
+  problem.dValueType = getStoredType(op.getDValue());
   return problem;
 }
 

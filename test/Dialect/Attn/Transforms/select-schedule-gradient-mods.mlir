@@ -6,12 +6,16 @@
 // RUN: attn-schedule --problem 'pass=backward M=4096 N=4096 D=512 amax=1' --target sm_80 | FileCheck %s --check-prefix=SLICES
 // RUN: not attn-schedule --problem 'pass=backward M=4096 N=4096 D=128 amax=1' --target sm_80 --schedule kind=small_cache 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not attn-schedule --problem 'pass=backward M=4096 N=4096 D=128 amax=1' --target sm_90a --schedule fused=1 2>&1 | FileCheck %s --check-prefix=SUMS
-// FUSED: :[[# @LINE + 17]]:10: error: {{.*}}expected a large-cache schedule, not fused, beside gradients of a bias, captures or a sink, amax_ds, or output_mods of gradients, got
+// FUSED: :[[# @LINE + 21]]:10: error: {{.*}}expected a large-cache schedule, not fused, beside gradients of a bias, captures or a sink, amax_ds, or output_mods of gradients, got
 // SMALL: error: {{.*}}expected a large-cache schedule, not fused, beside gradients of a bias, captures or a sink, amax_ds, or output_mods of gradients, got
-// TARGET: :[[# @LINE + 16]]:8: error: {{.*}}expected a target of sm_89 or later for an output of 'f8E5M2', got sm_80
+// TARGET: :[[# @LINE + 20]]:8: error: {{.*}}expected a target of sm_89 or later for an output of 'f8E5M2', got sm_80
 // SLICES: dq {{.*}}tile_d=512
-// KIND: expected kind = "large_cache" beside largest magnitudes of gradients, got "small_cache"
-// SUMS: a fused kernel gives no largest magnitudes of gradients
+// RUN: not attn-schedule --problem 'pass=backward M=4096 N=4096 D=128 d_key=f8E5M2' --target sm_90a --schedule kind=small_cache 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: not attn-schedule --problem 'pass=backward M=4096 N=4096 D=128 d_key=f8E5M2' --target sm_90a --schedule fused=1 2>&1 | FileCheck %s --check-prefix=SUMS
+// RUN: not attn-schedule --problem 'pass=backward M=4096 N=4096 D=128 d_key=f8E5M2' --target sm_80 2>&1 | FileCheck %s --check-prefix=NONE
+// KIND: expected kind = "large_cache" beside largest magnitudes of gradients, or gradients of 8 bits, got "small_cache"
+// SUMS: a fused kernel gives no largest magnitudes of gradients, and none of 8 bits
+// NONE: expected a target of sm_89 or later for gradients of f8E5M2, got sm_80
 
 !q = tensor<2x16x8192x128xbf16>
 !o = tensor<2x16x8192x128xf32>
