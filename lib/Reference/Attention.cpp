@@ -243,9 +243,9 @@ Result<AttentionResult> unfusedAttention(const Tensor &query, const Tensor &key,
                                          const Tensor &value,
                                          const AttentionOptions &options) {
   // Not that of the values, of which those of a cache may have fewer bits; but
-  // an integer is no weight.
+  // an integer is no weight, and bytes are multiplied by those of their type.
   ElementType own =
-      isInteger(query.getType()) ? value.getType() : query.getType();
+      getSizeBytes(query.getType()) == 1 ? value.getType() : query.getType();
   ElementType probabilityType = getSizeBytes(own) <= 2 ? own : ElementType::F32;
   Precision precision = {probabilityType, options.outputType.value_or(own),
                          ElementType::F32};

@@ -192,15 +192,24 @@ static Status checkGradientTypes(const AttentionProblem &problem) {
   return {};
 }
 
-/// Integers are queries and keys, beside values that are none.
+static bool isFloat8(ElementType type) {
+  return getSizeBytes(type) == 1 && !isInteger(type);
+}
+
+/// Integers are queries and keys, beside values that are none; 8-bit floats
+/// have values of either type.
 static Status checkTypes(const AttentionProblem &problem) {
   auto [elementType, valueType] =
       std::pair(problem.elementType, problem.valueType);
   if (elementType != ElementType::I8) {
-    if (valueType)
+    if (valueType && !(isFloat8(elementType) && isFloat8(*valueType)))
       return Error{
           "expected value=" + std::string(getName(*valueType)) +
           " beside dtype=i8, got dtype=" + std::string(getName(elementType))};
+    if (valueType && problem.pass == AttentionPass::Backward)
+      return Error{
+          "expected values of dtype=" + std::string(getName(elementType)) +
+          " with pass=backward, got value=" + std::string(getName(*valueType))};
   } else if (!valueType || isInteger(*valueType) ||
              *valueType == ElementType::F64) {
     return Error{

@@ -170,6 +170,8 @@ def write_case(rng, folder, gradients=False):
         ("q", "Hq", "M", "D"), ("k", "Hkv", "N", "D"), ("v", "Hkv", "N", "Dv"), ("o", "Hq", "M", "Dv"))}  # fmt: skip
     if is_float8:
         types["o"] = types["o"].replace(dtype, rng.choice(["f16", "bf16"]))
+        if not is_int8 and rng.random() < 0.4:  # each of its own
+            types.update({name: types[name].replace(dtype, rng.choice(["f8E4M3FN", "f8E5M2"])) for name in "kv"})
     if is_int8:
         types.update({name: types[name].replace(dtype, "i8") for name in "qk"})
     if is_cache8:

@@ -337,12 +337,10 @@ static std::string findObstacle(AttentionOp op,
     llvm::raw_string_ostream(text) << type;
     return text;
   };
-  for (Dequantization *operand : operands) {
-    if (operand->getStoredType() != stored)
-      return "query, key and value are of different types";
-    if (operand->hasRowFactors())
-      return "they have scales of heads or tokens";
-  }
+  if (llvm::any_of(operands, [](Dequantization *operand) {
+        return operand->hasRowFactors();
+      }))
+    return "they have scales of heads or tokens";
   if (op.getBias() || !op.getProbMod().empty() ||
       !op.getNormalization().hasLse())
     return "there is a bias, or another function of scores than softmax";

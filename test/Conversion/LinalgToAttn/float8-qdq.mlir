@@ -28,7 +28,11 @@
 // OTHER: remark: query, key and value are of 8 bits in the graph, and their products of 'f32': the graph rounds weights to f8E5M2, and kernels to the type of the value, f8E4M3FN
 // RUN: sed '/VALUE[-]BEGIN/,/VALUE[-]END/s/f8E4M3FN/f8E5M2/g' %s > %t.mixed.mlir
 // RUN: attn-opt %t.mixed.mlir --attn-raise -o %t 2>&1 | FileCheck %s --check-prefix=MIXED
-// MIXED: remark: query, key and value are of 8 bits in the graph, and their products of 'f32': query, key and value are of different types
+// MIXED: remark: query, key and value are of 8 bits in the graph, and their products of 'f32': the graph rounds weights to f8E4M3FN, and kernels to the type of the value, f8E5M2
+// RUN: sed '/WEIGHTS[-]BEGIN/,/WEIGHTS[-]END/s/f8E4M3FN/f8E5M2/g' %t.mixed.mlir > %t.types.mlir
+// RUN: attn-opt %t.types.mlir --attn-raise | FileCheck %s --check-prefix=TYPES
+// RUN: attn-run %t.types.mlir --raise --device=sim:sm_89 --random=5 --verify | FileCheck %s --check-prefix=PASS
+// TYPES: attn.attention {{.*}} descale({{.*}} : tensor<8x1x48x64xf8E4M3FN>, tensor<8x1x80x64xf8E4M3FN>, tensor<8x1x80x64xf8E5M2> -> tensor<8x1x48x64xf32>
 // RUN: sed '/QUERY[-]BEGIN/,/QUERY[-]END/{s/tensor<f32>/tensor<8xf32>/g; s/#number/#head/}; s/sq: tensor<f32>/sq: tensor<8xf32>/' %s > %t.heads.mlir
 // RUN: attn-opt %t.heads.mlir --attn-raise -o %t 2>&1 | FileCheck %s --check-prefix=HEADS
 // HEADS: remark: query, key and value are of 8 bits in the graph, and their products of 'f32': they have scales of heads or tokens

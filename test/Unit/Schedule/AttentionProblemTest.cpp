@@ -107,6 +107,19 @@ TEST(AttentionProblem, integersHaveValuesOfAnotherType) {
             "B=1 Hq=1 Hkv=1 M=1 N=8 D=64 Dv=32 dtype=i8 mask=full value=bf16");
 }
 
+TEST(AttentionProblem, valuesOf8BitsHaveEitherType) {
+  auto problem = *AttentionProblem::parse("M=1 N=8 D=64 dtype=f8E4M3FN "
+                                          "value=f8E5M2");
+  EXPECT_EQ(problem.getKeyType(), ElementType::F8E4M3FN);
+  EXPECT_EQ(problem.getWeightType(), ElementType::F8E5M2);
+  EXPECT_EQ(problem.outputType, ElementType::BF16);
+  EXPECT_EQ(getError("M=1 N=8 D=64 dtype=f8E4M3FN value=bf16"),
+            "expected value=bf16 beside dtype=i8, got dtype=f8E4M3FN");
+  EXPECT_EQ(getError("M=1 N=8 D=64 dtype=f8E4M3FN value=f8E5M2 pass=backward"),
+            "expected values of dtype=f8E4M3FN with pass=backward, got "
+            "value=f8E5M2");
+}
+
 TEST(AttentionProblem, gradientsHaveTypesOfTheirOwn) {
   auto problem = *AttentionProblem::parse(
       "M=1 N=8 D=64 dtype=f8E4M3FN out=f16 d_key=f8E5M2 d_value=f16 "

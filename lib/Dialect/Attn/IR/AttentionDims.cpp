@@ -68,8 +68,8 @@ bool attn::isByte(Type type) {
 }
 
 Type attn::getWeightType(Type query, Type value) {
-  Type element = getElementTypeOrSelf(query);
-  return element.isInteger() ? getElementTypeOrSelf(value) : element;
+  return isByte(query) ? getElementTypeOrSelf(value)
+                       : getElementTypeOrSelf(query);
 }
 
 double attn::getScaleValue(std::optional<APFloat> scale, Value query) {

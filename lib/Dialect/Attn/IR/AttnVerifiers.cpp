@@ -50,6 +50,16 @@ LogicalResult attn::verifyElementType(Operation *op, StringRef name, Type type,
                            << element << " or " << score << ", got " << actual;
 }
 
+/// Beside a query of 8-bit floats: each has a type of its own.
+static LogicalResult verifyFloat8Operand(Operation *op, StringRef name,
+                                         ShapedType type, Type query) {
+  if (isFloat8(type))
+    return success();
+  return op->emitOpError() << "expected element type of " << name
+                           << " to be f8E4M3FN or f8E5M2 beside a query of "
+                           << query << ", got " << type.getElementType();
+}
+
 /// attention_c2: element types of query, key and value.
 static LogicalResult verifyInputTypes(Operation *op, ShapedType query,
                                       ShapedType key, ShapedType value) {
@@ -62,6 +72,9 @@ static LogicalResult verifyInputTypes(Operation *op, ShapedType query,
                                << values;
     return verifyElementType(op, "key", key, element);
   }
+  if (isa<AttentionOp, OnlineAttentionOp>(op) && isFloat8(query))
+    return failure(failed(verifyFloat8Operand(op, "key", key, element)) ||
+                   failed(verifyFloat8Operand(op, "value", value, element)));
   // Bytes of floats are no keys of a computation in f64, which widens them all.
   bool isWide = element.isF64() && isFloat8(key);
   if (isByte(key) && !isFloat8(query) && !isWide)

@@ -163,11 +163,13 @@ static AttentionProblem getSizes(OpTy op, const AttentionDims &dims) {
   problem.valueDim = known(dims.valueDim, problem.headDim);
   problem.elementType =
       getElementType(op.getQuery().getType()).value_or(ElementType::F32);
-  if (problem.elementType == ElementType::I8)
-    problem.valueType = getElementType(op.getValue().getType());
-  else if (auto keyType = getElementType(op.getKey().getType());
-           keyType && *keyType != problem.elementType)
+  auto keyType = getElementType(op.getKey().getType()),
+       valueType = getElementType(op.getValue().getType());
+  if (!isByte(op.getQuery().getType()) && keyType != problem.elementType)
     problem.cacheType = keyType;
+  // Keys of either 8-bit type cost the same.
+  if (isByte(op.getQuery().getType()) && valueType != problem.elementType)
+    problem.valueType = valueType;
   for (auto [tensor, page] : {std::pair(op.getKey(), &problem.keyPage),
                               std::pair(op.getValue(), &problem.valuePage)})
     if (PagedOp pages = getPages(tensor))

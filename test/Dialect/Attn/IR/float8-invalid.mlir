@@ -2,9 +2,9 @@
 
 !q = tensor<2x4x8x32xf8E4M3FN>
 !k = tensor<2x2x8x32xf8E4M3FN>
-func.func @mixed(%q: !q, %k: tensor<2x2x8x32xf8E5M2>) {
-  // expected-error @+1 {{expected element type of key to be 'f8E4M3FN', got 'f8E5M2'}}
-  %o = attn.attention %q, %k, %k : !q, tensor<2x2x8x32xf8E5M2>, tensor<2x2x8x32xf8E5M2> -> tensor<2x4x8x32xf32>
+func.func @wide_value(%q: !q, %k: tensor<2x2x8x32xf8E5M2>, %v: tensor<2x2x8x32xf16>) {
+  // expected-error @+1 {{expected element type of value to be f8E4M3FN or f8E5M2 beside a query of 'f8E4M3FN', got 'f16'}}
+  %o = attn.attention %q, %k, %v : !q, tensor<2x2x8x32xf8E5M2>, tensor<2x2x8x32xf16> -> tensor<2x4x8x32xf32>
   return
 }
 
@@ -188,7 +188,7 @@ func.func @mixed(%q: tensor<1x2x16x32xf16>, %k: tensor<1x2x16x32xi8>, %v: tensor
 
 // attention_c2
 func.func @beside_bytes(%q: tensor<1x2x16x32xf8E4M3FN>, %k: tensor<1x2x16x32xi8>) {
-  // expected-error @+1 {{expected element type of key to be 'f8E4M3FN', got 'i8'}}
+  // expected-error @+1 {{expected element type of key to be f8E4M3FN or f8E5M2 beside a query of 'f8E4M3FN', got 'i8'}}
   %o = attn.attention %q, %k, %k : tensor<1x2x16x32xf8E4M3FN>, tensor<1x2x16x32xi8>, tensor<1x2x16x32xi8> -> tensor<1x2x16x32xf16>
   return
 }
