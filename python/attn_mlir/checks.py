@@ -45,20 +45,22 @@ def check_signed(**arrays: Any):
             raise BindingError(f"{name}: expected a signed or float dtype, got uint8: view the bytes as what they are, int8 or a float of 8 bits")
 
 
-def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS, cache_dtypes: Sequence[str] = ()):
+def check_arrays(named: Mapping[str, ArrayView], dtypes: Sequence[str] = FLOATS, cache_dtypes: Sequence[str] = (), mixes: bool = False):
     """Types and shapes of query, key and value, and of what there is of bias, sink, lengths, seed and offset, in the words of a manifest's binding.
-    Key and value have the type of query, or one of `cache_dtypes`; beside a query of i8 the value has one of BESIDE_INTEGERS."""
+    Key and value have the type of query, or one of `cache_dtypes`; beside a query of i8 the value has one of BESIDE_INTEGERS; with `mixes` all may have one of
+    FLOAT8."""
     query, key, value = (named[name] for name in ("query", "key", "value"))
     if query.dtype not in dtypes:
         raise BindingError(f"query: expected dtype {', '.join(dtypes)}, got {query.dtype}")
     like = "key" if key.dtype in cache_dtypes and query.dtype in ("f16", "bf16", "f32") else "query"
+    mixes = mixes and all(view.dtype in FLOAT8 for view in (query, key, value))
     for name, view in (("query", query), ("key", key), ("value", value)):
         if len(view.shape) != 4:
             raise BindingError(f"{name}: expected [batch, heads, rows, head dim], got rank {len(view.shape)}")
         if name == "value" and query.dtype == "i8":
             if view.dtype not in BESIDE_INTEGERS:
                 raise BindingError(f"value: expected dtype {', '.join(BESIDE_INTEGERS)} beside a query of i8, got {view.dtype}")
-        elif name != "query" and view.dtype != named[like].dtype:
+        elif name != "query" and not mixes and view.dtype != named[like].dtype:
             raise BindingError(f"{name}: expected dtype {named[like].dtype}, that of {like}, got {view.dtype}")
     batch, heads, _, dim = query.shape
     key_heads, keys = key.shape[1], key.shape[2]

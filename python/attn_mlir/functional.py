@@ -163,7 +163,7 @@ def attention(
     more.update(dropout_arrays(query, dropout, seed, offset))
     more.update(changes)
     call = Call(query, key, value, bias, sink, more, causal, window, soft_cap, scale, mask_mod, score_mod)
-    check_arrays(call.named, BYTES + FLOATS, BYTES)
+    check_arrays(call.named, BYTES + FLOATS, BYTES, mixes=True)
     text = normalization_text(normalization)
     for name, is_given in (("return_lse", return_lse), ("sink", sink is not None)):
         if is_given and text != "softmax":
@@ -247,7 +247,7 @@ def attention_backward(
     stored = stored_gradients(query, result_dtype, (scale_dq, scale_dk, scale_dv), return_amax, head_map)
     random = dropout_arrays(query, dropout, seed, offset)
     call = Call(query, key, value, bias, None, {**descale_arrays(descale, query, value), **head_map_arrays(head_map), **random}, causal, window, soft_cap, scale, mask_mod, score_mod)
-    check_arrays(call.named, FLOAT8 + FLOATS, FLOAT8)
+    check_arrays(call.named, FLOAT8 + FLOATS, FLOAT8, mixes=rounded is None)
     wide = rounded.fields if rounded else wide_field(call.named, d_output)
     text = normalization_text(normalization)
     if text.startswith("sum"):
@@ -404,7 +404,7 @@ class Call:
         """The kernel, and what of score and mask there is. Functions that are not traced yet are traced in each call:
         what they close over may have changed."""
         causal, window, soft_cap, scale, mask_mod, score_mod = self.options
-        query, _, value = self.views[:3]
+        query, cached, value = self.views[:3]
         bias, sink = self.bias(), self.named.get("sink")
         sink_dtype = sink.dtype if sink else None
         tables = tuple(self.named[name].dtype for name in TABLE if name in self.named)
@@ -412,14 +412,14 @@ class Call:
         lengths = tuple((name, self.named[name].dtype) for name in LENGTHS if name in self.named)
         descales = tuple(len(self.named[name].shape) for name in DESCALES if name in self.named)
         maps = map_types(self.named)
-        other = value.dtype if value.dtype != query.dtype else None
-        cache_dtype, value_dtype = (None, other) if query.dtype == "i8" else (other, None)
+        cache_dtype = cached.dtype if cached.dtype != query.dtype else None
+        value_dtype = value.dtype if value.dtype != cached.dtype else None
         check_scale(scale)
         sizes: tuple[tuple[str, int], ...] = ()
         if "gradient" not in fields:
             sizes = self.sizes_of_decoding(target) if self.is_decoding() else ()
             fields += self.tile_of_few_rows(target)
-        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, maps, other, descales, self.options, fields, sizes, target, flags, cache)
+        key = (query.dtype, query.shape[3], value.shape[3], bias, sink_dtype, pages, lengths, maps, cache_dtype, value_dtype, descales, self.options, fields, sizes, target, flags, cache)
         is_traced = all(part is None or (isinstance(part, Traced) and not part.is_temporary) for part in (mask_mod, score_mod))
         known = _kernels.get(key) if is_traced else None
         if known is not None:

@@ -112,6 +112,25 @@ def check_gradients(descales):
     expect_error("key: expected dtype f16, that of query, got i8", lambda: backward(wide[0], k.view(np.int8), v.view(np.int8), o, lse, o))
 
 
+def check_mixed(descales):
+    """Query, key and value of either type, each of its own; gradients in 16 bits."""
+    types = ((E4M3, E4M3, E5M2), (E4M3, E5M2, E4M3), (E5M2, E4M3, E4M3))
+    places = ({"device": "cpu"}, *({"device": "sim", "target": target} for target in ("sm_89", "sm_90a", "sm_100a")))
+    for own, where in few(itertools.product(types, places), key=lambda case: (case[0], case[1].get("target", "cpu"))):
+        q, k, v = (x.astype(dtype) for x, dtype in zip(arrays(E4M3, seed=5), own))
+        o, lse = attn_mlir.attention(q, k, v, causal=True, descale=descales, return_lse=True, **where)
+        assert o.dtype == ml_dtypes.bfloat16
+        check(f"{own} {where}", o, reference(q, k, v, descales), 8e-2)
+        do = np.random.default_rng(4).normal(size=o.shape).astype(np.float16)
+        got = attn_mlir.attention_backward(q, k, v, o.astype(np.float16), lse, do, causal=True, descale=descales, **where)
+        for name, array, expected in zip(("d_query", "d_key", "d_value"), got, gradients(q, k, v, do, descales)):
+            check(f"{own} {where} {name}", array, expected, 4e-2)  # weights of the forward are rounded to 8 bits
+    q, k, v = (x.astype(dtype) for x, dtype in zip(arrays(E4M3), (E5M2, E5M2, E4M3)))
+    backward, attention = attn_mlir.attention_backward, attn_mlir.attention
+    expect_error("value: expected dtype f8E5M2, that of query, got f8E4M3FN", lambda: backward(q, k, v, o, lse, do.astype(E4M3)))
+    expect_error("value: expected dtype f8E5M2, that of query, got f16", lambda: attention(q, k, v.astype(np.float16)))
+
+
 def check_packed(descales):
     """Sequences behind each other, and a cache of pages with a query of its type, by FlashAttention-3's and FlashInfer's names."""
     rows, keys = (70, 33), (90, 50)
@@ -179,6 +198,7 @@ def main():
     attention = attn_mlir.attention
     check_outputs(q, k, v)
     check_gradients(descales)
+    check_mixed(descales)
     check_packed(descales)
     expect_error("expected result_dtype f8E4M3FN or f8E5M2 with output_scale, got None", lambda: attention(q, k, v, output_scale=2.0))
     expect_error(
