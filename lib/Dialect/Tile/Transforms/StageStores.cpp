@@ -103,19 +103,28 @@ private:
     OpBuilder builder(store);
     if (!hasOutputTile && isReadByAll(tile))
       SyncConsumersOp::create(builder, loc);
-    // The tile of a persistent CTA is read while the next one is computed.
-    if (hasOutputTile)
+    // The tile of a persistent CTA is read while the next one is computed, or
+    // given back; others are read until the CTA ends.
+    bool isPersistent = static_cast<bool>(getTileLoop(roles.getConsumer()));
+    bool isAsync = hasOutputTile || !isPersistent;
+    if (hasOutputTile && isPersistent)
       WaitStoresOp::create(builder, loc);
     StoreSharedOp::create(builder, loc, store.getSource(), tile);
     StoreTmaOp::create(builder, loc, tile, roles.getWarpgroup(), map,
-                       store.getIndices(), /*async=*/hasOutputTile,
-                       store.getHeads());
-    if (hasOutputTile) {
-      builder.setInsertionPointToEnd(&roles.getConsumer().front());
-      WaitStoresOp::create(builder, loc);
-    }
+                       store.getIndices(), isAsync, store.getHeads());
+    if (isAsync)
+      waitAtEnd(roles);
     store.erase();
     return true;
+  }
+
+  /// Once for all stores.
+  static void waitAtEnd(RolesOp roles) {
+    Block &consumer = roles.getConsumer().front();
+    if (isa<WaitStoresOp>(consumer.back()))
+      return;
+    auto builder = OpBuilder::atBlockEnd(&consumer);
+    WaitStoresOp::create(builder, roles.getLoc());
   }
 };
 } // namespace
