@@ -44,9 +44,11 @@ void attn::buildTilePipeline(OpPassManager &pm,
   kernels.addPass(tile::createSliceOutputsPass());
   kernels.addPass(tile::createPipelinePass());
   kernels.addPass(tile::createSpecializeProductsPass());
+  kernels.addPass(tile::createStartFirstPass());
+  kernels.addPass(tile::createSliceStepsPass());
   kernels.addPass(tile::createHandOverEarlyPass());
   kernels.addPass(tile::createCommitStagesPass());
-  kernels.addPass(tile::createSliceStepsPass());
+  kernels.addPass(tile::createSinkWaitsPass());
   kernels.addPass(tile::createSinkScalarsPass());
   kernels.addPass(
       tile::createAllocateSharedMemoryPass(getSharedMemoryLimit(options)));

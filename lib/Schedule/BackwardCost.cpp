@@ -21,12 +21,25 @@ using namespace attn::detail;
 
 /// What the bulk copies of an SM add to memory in a clock.
 static constexpr double kSumBytesPerClock = 17;
+/// Of a step of a lone warpgroup, from what it stores to the products of that,
+/// and back: 93 to 137 in the simulator.
+static constexpr double kHandOverClocks = 100;
 /// Addresses, row numbers, barriers; and with dropout the counter and words.
 static constexpr int64_t kOtherRegisters = 16, kDropoutRegisters = 40;
 
 //===----------------------------------------------------------------------===//
 // One kernel
 //===----------------------------------------------------------------------===//
+
+/// With inputs of 8 bits ptxas (13.0) spills what is there for some columns at
+/// a time.
+bool attn::detail::isStepSliced(const AttentionProblem &problem,
+                                const Family &family, int64_t streamed) {
+  return family.facts.tensorColumns > 0 && !problem.hasDropout &&
+         getSizeBytes(problem.elementType) > 1 &&
+         streamed > Family::kWholeStepColumns &&
+         streamed % Family::kStepColumns == 0;
+}
 
 namespace {
 /// What a kernel computes, and from which tiles.
@@ -72,12 +85,23 @@ private:
     return keysStay() ? schedule.tileM : schedule.tileN;
   }
   int64_t getStreamBytes() const;
+  bool isSliced() const { return isStepSliced(problem, family, getStreamed()); }
+  bool readsScoreTileLast() const {
+    return kernel == BackwardKernel::QueryGradient ||
+           kernel == BackwardKernel::KeyValueGradients;
+  }
+  int64_t getScoreStages() const {
+    return std::max(schedule.stages, schedule.scoreStages);
+  }
   int64_t getRewrittenBytes() const;
   int64_t getExchangeBytes() const;
   int64_t getTensorColumns() const;
   int64_t getLimit() const;
   std::string findMappingObstacle() const;
   std::string findFusedObstacle() const;
+  std::string findStageObstacle() const;
+  std::string findEarlyObstacle() const;
+  std::string findClusterObstacle() const;
   std::string findFloat8Obstacle() const;
   double getSharedClocks() const;
   double getTensorMemoryClocks() const;
@@ -139,11 +163,15 @@ int64_t KernelModel::getExchangeBytes() const {
 int64_t KernelModel::getSharedMemory() const {
   int64_t columns = dim + (hasScoreGradient() ? valueDim : 0);
   // A barrier for each tile that stays, two for each stage of a ring.
-  int64_t barriers = hasRoles() ? 8 * (2 + 4 * schedule.stages) : 0;
+  int64_t barriers =
+      hasRoles() ? 8 * (2 + 2 * schedule.stages + 2 * getScoreStages()) : 0;
+  // Those that V or dO has not.
+  int64_t more = (getScoreStages() - schedule.stages) * getStreamed() *
+                 (dim * inputBytes + (keysStay() ? kFloatBytes : 0));
   if (transposes())
     barriers += 2 * 8 * (2 * kRewriteStages + 2 * schedule.stages);
   return getStaying() * columns * inputBytes +
-         schedule.stages * getStreamBytes() + getRewrittenBytes() +
+         schedule.stages * getStreamBytes() + more + getRewrittenBytes() +
          getExchangeBytes() + barriers;
 }
 
@@ -152,11 +180,8 @@ int64_t KernelModel::getSharedMemory() const {
 int64_t KernelModel::getRegisters() const {
   int64_t scores = family.countElements(getStreamed());
   // Of wide tiles all but P, and S for a derivative, is there for some columns
-  // at a time. With inputs of 8 bits ptxas (13.0) spills those.
-  bool isSliced = hasTensorMemory() && !problem.hasDropout && inputBytes > 1 &&
-                  getStreamed() > Family::kWholeStepColumns &&
-                  getStreamed() % Family::kStepColumns == 0;
-  int64_t columns = isSliced ? Family::kStepColumns : getStreamed();
+  // at a time.
+  int64_t columns = isSliced() ? Family::kStepColumns : getStreamed();
   int64_t slice = family.countElements(columns);
   // A fused kernel has delta in dP from the start, but for dropout.
   bool hasDelta = !isFused() || problem.hasDropout;
@@ -217,6 +242,62 @@ std::string KernelModel::findFusedObstacle() const {
            " warps of a fused kernel, got D = " +
            std::to_string(problem.headDim) +
            " and tile_m = " + std::to_string(schedule.tileM);
+  return "";
+}
+
+/// What scores are computed of is read by the gradient, too, behind all else.
+std::string KernelModel::findStageObstacle() const {
+  if (schedule.scoreStages == 0)
+    return "";
+  std::string got = ", got " + std::to_string(schedule.scoreStages);
+  if (!readsScoreTileLast() || !hasTensorMemory())
+    return "expected score_stages = 0 but in kernels of tcgen05 for dQ, or for "
+           "dK and dV together" +
+           got;
+  if (schedule.scoreStages < schedule.stages)
+    return "expected score_stages of 0, or of at least stages = " +
+           std::to_string(schedule.stages) + got;
+  return "";
+}
+
+/// Weights of a tile in slices (--attn-tile-slice-steps) may be told of before
+/// all are there.
+std::string KernelModel::findEarlyObstacle() const {
+  int64_t early = schedule.earlyRows;
+  if (early == 0)
+    return "";
+  std::string got = ", got " + std::to_string(early);
+  if (kernel != BackwardKernel::KeyValueGradients || !isSliced())
+    return "expected early_rows = 0 but in a kernel of tcgen05 for dK and dV "
+           "together whose steps are sliced" +
+           got;
+  if (early % Family::kStepColumns != 0 || early >= getStreamed())
+    return "expected early_rows to be a multiple of " +
+           std::to_string(Family::kStepColumns) +
+           " below tile_m = " + std::to_string(getStreamed()) + got;
+  return "";
+}
+
+/// CTAs that share tiles need the same ones, whose rows they divide among them
+/// in multiples of what a swizzle repeats.
+std::string KernelModel::findClusterObstacle() const {
+  int64_t ctas = schedule.clusterN;
+  if (ctas == 1)
+    return "";
+  std::string got = ", got " + std::to_string(ctas);
+  if (!keysStay() || isFused() || !hasRoles() || transposes() ||
+      getSlices() > 1)
+    return "expected cluster_n = 1 but in kernels for dK and dV whose CTAs "
+           "read the same tiles as they are" +
+           got;
+  if ((ctas & (ctas - 1)) != 0 || ctas > target.maxClusterCtas)
+    return "expected cluster_n to be a power of two of at most " +
+           std::to_string(target.maxClusterCtas) + got;
+  if (problem.mask.isBand() || problem.mask.density != 1)
+    return "expected cluster_n = 1 where keys are seen by different rows" + got;
+  if (getStreamed() % (8 * ctas) != 0)
+    return "expected tile_m to be a multiple of 8 * cluster_n = " +
+           std::to_string(8 * ctas) + ", got " + std::to_string(getStreamed());
   return "";
 }
 
@@ -289,6 +370,10 @@ std::string KernelModel::findObstacle() const {
              number(size);
   if (std::string obstacle = findFusedObstacle(); !obstacle.empty())
     return obstacle;
+  for (const std::string &obstacle :
+       {findStageObstacle(), findEarlyObstacle(), findClusterObstacle()})
+    if (!obstacle.empty())
+      return obstacle;
   for (std::optional<ElementType> type :
        {problem.dQueryType, problem.dKeyType, problem.dValueType})
     if (type && getSizeBytes(*type) == 1 && target.computeCapability < 89)
@@ -386,7 +471,8 @@ void KernelModel::setTime(BackwardCost &cost) const {
   double heads = static_cast<double>(problem.batch) *
                  (keysStay() ? problem.kvHeads : problem.queryHeads);
   int64_t total = keysStay() ? problem.kvLength : problem.queryLength;
-  double ctas = heads * ceilDiv(total, getStaying()) * getSlices();
+  int64_t tiles = alignUp(ceilDiv(total, getStaying()), schedule.clusterN);
+  double ctas = heads * tiles * getSlices();
   double perSm = ctas / static_cast<double>(target.smCount);
   // The last round of CTAs of one length is as long as any; of a band, the
   // shortest come last.
@@ -395,18 +481,24 @@ void KernelModel::setTime(BackwardCost &cost) const {
   double secondsPerClock = rounds / (target.clockGHz * 1e9);
   double secondsPerTile = countTiles() / ctas * secondsPerClock;
 
-  double overlapped = 0, pointwise = 0;
+  double overlapped = 0, pointwise = 0, inTurn = 0;
   cost.terms = getTileTerms();
   for (CostTerm &term : cost.terms) {
     overlapped = std::max(overlapped, term.seconds);
-    if (term.name == "exp" || term.name == "issue")
+    if (term.name == "exp" || term.name == "issue") {
       pointwise = std::max(pointwise, term.seconds);
+      inTurn += term.seconds;
+    }
     term.seconds *= secondsPerTile;
   }
+  // Where a thread of its own starts products ahead they run beside all that
+  // warps compute, and a lone warpgroup computes one thing after the other.
+  if (hasTensorMemory())
+    pointwise = std::max(inTurn + kHandOverClocks - overlapped, 0.0);
   bool isExposed = !hasRoles() || getStaying() <= family.facts.unitRows;
   double exposed = isExposed ? pointwise * secondsPerTile : 0;
-  double latency =
-      target.backwardTileClocks * secondsPerTile + kCtaClocks * secondsPerClock;
+  double tileClocks = hasTensorMemory() ? 0 : target.backwardTileClocks;
+  double latency = tileClocks * secondsPerTile + kCtaClocks * secondsPerClock;
   double compute = overlapped * secondsPerTile + latency + exposed;
   double l2 =
       static_cast<double>(cost.bytes.getTotal()) / (target.l2GBps * 1e9);

@@ -105,8 +105,13 @@ public:
 
 private:
   std::vector<Schedule> getCandidates(BackwardKernel kernel) const;
+  std::vector<int64_t> getMoreStages(BackwardKernel kernel) const;
+  std::vector<int64_t> getClusters(BackwardKernel kernel) const;
+  int64_t getEarlyRows(BackwardKernel kernel, int64_t streamed) const;
   Schedule getSchedule(BackwardKernel kernel, int64_t staying, int64_t streamed,
                        int64_t stages, int64_t columns) const;
+  void addVariants(BackwardKernel kernel, const Schedule &base,
+                   std::vector<Schedule> &candidates) const;
 
   const AttentionProblem &problem;
   const TargetInfo &target;
@@ -123,6 +128,13 @@ static bool dropsBits(const AttentionProblem &problem, bool keysStay,
                             : problem.kvLength;
   return family.getSumBits(problem.elementType, target) > 0 &&
          length > kMostUnpromoted;
+}
+
+/// What is asked for of all kernels may mean nothing for that of dQ.
+static void dropKeyFields(Schedule &schedule) {
+  Schedule defaults;
+  schedule.earlyRows = defaults.earlyRows;
+  schedule.clusterN = defaults.clusterN;
 }
 
 Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
@@ -144,6 +156,10 @@ Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
   else if (kernel != BackwardKernel::KeyValueGradients)
     schedule.tileD = std::min(schedule.tileD, columns);
   const Family &family = getFamily(mma);
+  if (!overrides.has("early_rows"))
+    schedule.earlyRows = getEarlyRows(kernel, schedule.tileM);
+  if (!keysStay)
+    dropKeyFields(schedule);
   if (!overrides.has("warps"))
     schedule.warps =
         family.countWarps(keysStay ? schedule.tileN : schedule.tileM);
@@ -155,11 +171,62 @@ Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
   return schedule;
 }
 
+/// Stages more of the tile that scores are computed of, where there is room:
+/// the next tile but one can arrive while the gradient reads it.
+std::vector<int64_t>
+KernelSelector::getMoreStages(BackwardKernel kernel) const {
+  bool readsItLast = kernel == BackwardKernel::QueryGradient ||
+                     kernel == BackwardKernel::KeyValueGradients;
+  if (readsItLast && getFamily(mma).facts.tensorColumns > 0)
+    return {1, 0};
+  return {0};
+}
+
+/// CTAs that may share what they stream. Of tcgen05 two come first: where L2
+/// does not limit they still begin sooner (attn-sim); of others one does.
+std::vector<int64_t> KernelSelector::getClusters(BackwardKernel kernel) const {
+  bool mayShare = given.hasUniformKeys && getFamily(mma).hasRoles() &&
+                  kernel != BackwardKernel::QueryGradient &&
+                  kernel != BackwardKernel::AllGradients;
+  if (!mayShare)
+    return {1};
+  return getFamily(mma).facts.tensorColumns > 0 ? std::vector<int64_t>{2, 1}
+                                                : std::vector<int64_t>{1, 2};
+}
+
+/// Three quarters of a tile: their product takes about as long as the
+/// exponentials of the last quarter, as in a forward.
+int64_t KernelSelector::getEarlyRows(BackwardKernel kernel,
+                                     int64_t streamed) const {
+  bool areHandedOver = kernel == BackwardKernel::KeyValueGradients &&
+                       isStepSliced(problem, getFamily(mma), streamed);
+  return areHandedOver ? alignDown(streamed * 3 / 4, Family::kStepColumns) : 0;
+}
+
 /// Rows or keys that a CTA may keep, what is taken most often first.
 static std::vector<int64_t> getStayingTiles(const Family &family) {
   if (family.facts.unitRows > 64)
     return {2 * family.facts.unitRows, family.facts.unitRows};
   return {128, 64, 192, 32};
+}
+
+/// `base` with more stages, and in clusters; a lone tile of keys has nobody to
+/// share with.
+void KernelSelector::addVariants(BackwardKernel kernel, const Schedule &base,
+                                 std::vector<Schedule> &candidates) const {
+  const ScheduleOverrides &overrides =
+      kernel == BackwardKernel::QueryGradient ? given.query : given.keys;
+  for (int64_t more : getMoreStages(kernel))
+    for (int64_t ctas : getClusters(kernel)) {
+      if (ctas > 1 && problem.kvLength <= base.tileN)
+        continue;
+      Schedule schedule = base;
+      if (!overrides.has("score_stages"))
+        schedule.scoreStages = more > 0 ? base.stages + more : 0;
+      if (ctas > 1 && !overrides.has("cluster_n"))
+        schedule.clusterN = ctas;
+      candidates.push_back(schedule);
+    }
 }
 
 /// The candidates for a kernel: all tile sizes, and slices of the gradient
@@ -177,8 +244,9 @@ KernelSelector::getCandidates(BackwardKernel kernel) const {
     for (int64_t staying : getStayingTiles(getFamily(mma)))
       for (int64_t streamed : {64, 128, 32, 96, 48, 80, 112, 16})
         for (int64_t stages : {2, 1, 3})
-          candidates.push_back(
-              getSchedule(kernel, staying, streamed, stages, columns));
+          addVariants(kernel,
+                      getSchedule(kernel, staying, streamed, stages, columns),
+                      candidates);
   return candidates;
 }
 
@@ -497,12 +565,25 @@ selectFor8Bits(const AttentionProblem &problem, const TargetInfo &target,
   return wider;
 }
 
+/// CTAs of a cluster read the same tiles.
+static std::string findClusterObstacle(const BackwardOverrides &given) {
+  Schedule keys;
+  given.keys.apply(keys);
+  if (given.hasUniformKeys || keys.clusterN == 1)
+    return "";
+  return "expected cluster_n = 1 with a mask by which keys may be seen by "
+         "different rows, got " +
+         std::to_string(keys.clusterN);
+}
+
 Result<BackwardSelection>
 attn::selectBackwardSchedules(const AttentionProblem &problem,
                               const TargetInfo &target,
                               const BackwardOverrides &given) {
   if (Status status = problem.verify(); !status)
     return Error{status.error()};
+  if (std::string obstacle = findClusterObstacle(given); !obstacle.empty())
+    return Error{obstacle};
   return getSizeBytes(problem.elementType) == 1
              ? selectFor8Bits(problem, target, given)
              : selectKernels(problem, target, given);

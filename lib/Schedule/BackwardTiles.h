@@ -12,6 +12,7 @@
 #define LIB_SCHEDULE_BACKWARDTILES_H
 
 #include "attn/Schedule/BackwardSchedule.h"
+#include "attn/Schedule/Family.h"
 
 #include <algorithm>
 
@@ -27,6 +28,11 @@ struct Span {
 /// those from itself - left on, up to itself + right; in whole tiles.
 Span getVisited(Span stay, std::optional<int64_t> left,
                 std::optional<int64_t> right, int64_t tile, int64_t total);
+
+/// True if a step of `streamed` rows or keys is done for some columns after the
+/// other (--attn-tile-slice-steps).
+bool isStepSliced(const AttentionProblem &problem, const Family &family,
+                  int64_t streamed);
 
 /// Writes `rows` of a gradient, of the type `given` and with `columns`, and
 /// their largest magnitudes.

@@ -246,6 +246,28 @@ static constexpr Field fields[] = {
     number<&Schedule::clusterD>(
         "cluster_d", "CTAs that share the head dims of a query tile", 1, 16)
         .ofOnline(),
+    number<&Schedule::scoreStages>(
+        "score_stages",
+        "backward: buffers of the tile that scores are computed of, K for dQ "
+        "and Q for dK and dV; 0: `stages`",
+        0, 8)
+        .of(kLarge, Of::Backward)
+        .ofFamilies()
+        .as(Shown::IfSet),
+    number<&Schedule::earlyRows>(
+        "early_rows",
+        "backward: rows of a tile whose product for dV is started before the "
+        "weights of the others are computed, a multiple of 32; 0: none",
+        0, 256)
+        .of(kLarge, Of::Backward)
+        .ofFamilies()
+        .as(Shown::IfSet),
+    number<&Schedule::clusterN>(
+        "cluster_n",
+        "backward: CTAs of dK and dV that share Q/dO tiles by multicast", 1, 16)
+        .of(kLarge, Of::Backward)
+        .ofFamilies()
+        .as(Shown::IfSet),
     flag<&Schedule::fused>("fused",
                            "backward: one kernel computes all gradients and "
                            "adds up dQ in memory (0 or 1)")

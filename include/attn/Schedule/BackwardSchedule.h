@@ -109,6 +109,9 @@ struct BackwardSelection {
 struct BackwardOverrides {
   ScheduleOverrides query, keys;
   bool deterministic = false;
+  /// False if a mask that the problem does not know may show keys to different
+  /// rows: then CTAs of neighbouring tiles of keys share no tiles.
+  bool hasUniformKeys = true;
   /// Why there can be no products of 8 bits; empty if there can.
   std::string obstacle = {};
 };

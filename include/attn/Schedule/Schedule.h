@@ -94,6 +94,13 @@ struct Schedule {
 
   /// Buffers of the K/V pipeline, each for one tile of K and one of V.
   int64_t stages = 2;
+  /// Backward: buffers of the tile that scores are computed of, K for dQ and Q
+  /// for dK and dV, where V or dO has `stages`; 0: as many. S reads it before
+  /// all else of a step, and the gradient behind all else.
+  int64_t scoreStages = 0;
+  /// Backward: rows of a tile whose weights the thread that starts products is
+  /// told of before the others are computed, for dV; 0: of all at once.
+  int64_t earlyRows = 0;
   /// Warps that compute. mma_sync: each owns tileM / warps rows, a multiple of
   /// 16. wgmma: four form a warpgroup, which owns 64 rows.
   int64_t warps = 4;
@@ -140,6 +147,9 @@ struct Schedule {
   Balance balance = Balance::Grid;
   /// CTAs of a cluster that receive the same K/V tiles by multicast.
   int64_t clusterM = 1;
+  /// Backward: CTAs of a cluster, of neighbouring key tiles, that receive the
+  /// same Q/dO tiles by multicast.
+  int64_t clusterN = 1;
   /// CTAs of a cluster that share the head dims of one query tile.
   int64_t clusterD = 1;
 

@@ -171,15 +171,21 @@ int64_t instructionDescriptor(Type a, Type b, int64_t columns,
          kProductRows / 16 << 24;
 }
 
-/// Adds the text by which what the thread has started arrives at a barrier.
+/// Adds the text by which what the thread has started arrives at a barrier, of
+/// each of `ctas` CTAs of a cluster.
 void addCommit(PtxBlock &block, OpBuilder &builder, Location loc, Value ring,
-               Value stage) {
+               Value stage, int64_t ctas = 1) {
   IndexBuilder index(builder, loc);
   Value barrier = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
                                            mbarrierAddress(index, ring, stage));
-  block.add("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::"
-            "cluster.b64 [" +
-            block.use(barrier).front() + "]");
+  std::string at = "[" + block.use(barrier).front() + "]";
+  std::string commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one."
+                       "shared::cluster";
+  if (ctas == 1)
+    return block.add(commit + ".b64 " + at);
+  std::string all = block.declare("all", 1, 16).front();
+  block.add("mov.b16 " + all + ", " + std::to_string((1 << ctas) - 1));
+  block.add(commit + ".multicast::cluster.b64 " + at + ", " + all);
 }
 
 struct MmaTensorLowering : TileOpLowering<MmaTensorOp> {
@@ -304,7 +310,7 @@ struct CommitTensorsLowering : TileOpLowering<CommitTensorsOp> {
     Location loc = op.getLoc();
     PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
     addCommit(block, rewriter, loc, adaptor.getBarrier().front(),
-              adaptor.getStage().front());
+              adaptor.getStage().front(), op.getCtas());
     block.create();
     rewriter.eraseOp(op);
     return success();

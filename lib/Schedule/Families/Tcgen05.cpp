@@ -23,7 +23,8 @@ public:
                 getScheduleFieldSet({"producer_warps", "query_prologue",
                                      "rescale_threshold", "persistent_ctas",
                                      "output_tile", "exp2_on_fma", "early_keys",
-                                     "cluster_m", "promote"})}) {}
+                                     "cluster_m", "promote", "score_stages",
+                                     "early_rows", "cluster_n"})}) {}
 
   std::string findObstacle(const AttentionProblem &problem,
                            const TargetInfo &target) const override;

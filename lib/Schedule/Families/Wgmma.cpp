@@ -34,10 +34,11 @@ public:
       : Family({MmaFamily::Wgmma, /*unitWarps=*/4, /*unitRows=*/64,
                 /*unitShare=*/1, /*maxUnits=*/3, /*maxColumns=*/256,
                 /*producerWarps=*/4, /*tensorColumns=*/0, /*rank=*/2,
-                getScheduleFieldSet(
-                    {"producer_warps", "query_prologue", "rescale_threshold",
-                     "persistent_ctas", "output_tile", "turns", "exp2_on_fma",
-                     "promote", "cluster_m", "cluster_d", "fused"})}) {}
+                getScheduleFieldSet({"producer_warps", "query_prologue",
+                                     "rescale_threshold", "persistent_ctas",
+                                     "output_tile", "turns", "exp2_on_fma",
+                                     "promote", "cluster_m", "cluster_d",
+                                     "fused", "cluster_n"})}) {}
 
   std::string findObstacle(const AttentionProblem &problem,
                            const TargetInfo &target) const override {

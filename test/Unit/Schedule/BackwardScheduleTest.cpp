@@ -79,6 +79,98 @@ TEST(BackwardSchedule, TensorMemory) {
             "dq: it needs 800 columns of tensor memory, there are 512");
 }
 
+/// Of what streams, the tile that scores are computed of has a stage more; the
+/// weights of dV are handed over early; and CTAs of dK and dV share tiles of Q
+/// and dO where all keys are seen by the same rows.
+TEST(BackwardSchedule, StreamsOfTensorMemory) {
+  const std::string sizes = "B=2 H=16 M=8192 N=8192 D=128 ";
+  BackwardSelection full = select(sizes, "sm_100a");
+  ASSERT_EQ(getNames(full), (Names{"dq", "dkv"}));
+  const Schedule &query = full.kernels[0].schedule,
+                 &keys = full.kernels[1].schedule;
+  EXPECT_EQ(query.scoreStages, 3);
+  EXPECT_EQ(query.earlyRows, 0);
+  EXPECT_EQ(query.clusterN, 1);
+  EXPECT_EQ(keys.scoreStages, 3);
+  EXPECT_EQ(keys.tileM, 128);
+  EXPECT_EQ(keys.earlyRows, 96);
+  EXPECT_EQ(keys.clusterN, 2);
+  auto getQueryBytes = [&](const std::string &fields) {
+    return select(sizes, "sm_100a", fields)
+        .kernels[1]
+        .cost.bytes.getReads(Operand::Query);
+  };
+  EXPECT_EQ(getQueryBytes("cluster_n=1"), 4 * getQueryBytes("cluster_n=4"));
+  EXPECT_EQ(
+      select(sizes + "mask=causal", "sm_100a").kernels[1].schedule.clusterN, 1);
+  // One tile of keys.
+  EXPECT_EQ(
+      select("H=16 M=8192 N=128 D=128", "sm_100a").kernels[1].schedule.clusterN,
+      1);
+}
+
+/// Errors of the fields that say how tiles stream.
+TEST(BackwardSchedule, StreamErrors) {
+  auto fails = [](BackwardKernel kernel, const char *fields,
+                  const std::string &mask = "full") {
+    Schedule schedule = *Schedule::parse(
+        "mma=tcgen05 tile_m=128 tile_n=128 tile_d=128 tile_dv=128 stages=2 "
+        "warps=4 producer_warps=4");
+    (*ScheduleOverrides::parse(fields)).apply(schedule);
+    Result<BackwardCost> cost = getBackwardCost(
+        *AttentionProblem::parse(
+            "H=16 M=1024 N=1024 D=128 pass=backward mask=" + mask),
+        kernel, schedule, *lookupTarget("sm_100a"));
+    return cost ? "" : cost.error();
+  };
+  constexpr BackwardKernel both = BackwardKernel::KeyValueGradients;
+  EXPECT_EQ(fails(both, "score_stages=3 early_rows=96 cluster_n=4"), "");
+  EXPECT_EQ(
+      fails(both, "score_stages=1"),
+      "dkv: expected score_stages of 0, or of at least stages = 2, got 1");
+  EXPECT_EQ(
+      fails(BackwardKernel::ValueGradient, "score_stages=3"),
+      "dv: expected score_stages = 0 but in kernels of tcgen05 for dQ, or "
+      "for dK and dV together, got 3");
+  EXPECT_EQ(fails(both, "early_rows=48"),
+            "dkv: expected early_rows to be a multiple of 32 below tile_m = "
+            "128, got 48");
+  EXPECT_EQ(
+      fails(both, "tile_m=64 early_rows=32"),
+      "dkv: expected early_rows = 0 but in a kernel of tcgen05 for dK and "
+      "dV together whose steps are sliced, got 32");
+  EXPECT_EQ(
+      fails(BackwardKernel::QueryGradient, "cluster_n=2"),
+      "dq: expected cluster_n = 1 but in kernels for dK and dV whose CTAs "
+      "read the same tiles as they are, got 2");
+  EXPECT_EQ(fails(both, "cluster_n=3"),
+            "dkv: expected cluster_n to be a power of two of at most 8, got 3");
+  EXPECT_EQ(
+      fails(both, "cluster_n=2", "causal"),
+      "dkv: expected cluster_n = 1 where keys are seen by different rows, "
+      "got 2");
+  EXPECT_EQ(fails(both, "tile_m=48 cluster_n=4"),
+            "dkv: expected tile_m to be a multiple of 8 * cluster_n = 32, got "
+            "48");
+}
+
+/// A mask that the problem does not know may show keys to different rows.
+TEST(BackwardSchedule, ClustersUnderMasks) {
+  AttentionProblem problem =
+      *AttentionProblem::parse("H=16 M=1024 N=1024 D=128 pass=backward");
+  TargetInfo target = *lookupTarget("sm_100a");
+  BackwardOverrides given;
+  given.hasUniformKeys = false;
+  EXPECT_EQ(selectBackwardSchedules(problem, target, given)
+                ->kernels[1]
+                .schedule.clusterN,
+            1);
+  (void)given.keys.set("cluster_n", "2");
+  EXPECT_EQ(selectBackwardSchedules(problem, target, given).error(),
+            "expected cluster_n = 1 with a mask by which keys may be seen by "
+            "different rows, got 2");
+}
+
 /// One kernel for all gradients where that is predicted to be clearly faster
 /// and its bits may differ from run to run.
 TEST(BackwardSchedule, Fused) {

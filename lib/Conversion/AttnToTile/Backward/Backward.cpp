@@ -314,6 +314,12 @@ void BackwardKernelBuilder::mapGrid() {
 
 LogicalResult BackwardKernelBuilder::build() {
   OpBuilder::InsertionGuard guard(builder);
+  if (nest.getClusterCtas() > 1 &&
+      haveLoopsOfTheirPlace(attention.forall, getTiledPosition()))
+    return attention.forall.emitOpError()
+           << "expected cluster_n = 1 where keys are seen by different rows, "
+              "got "
+           << nest.getClusterCtas();
   FailureOr<tile::KernelOp> kernel = beginKernel(nest.entry);
   if (failed(kernel))
     return failure();

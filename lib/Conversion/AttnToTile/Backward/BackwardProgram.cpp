@@ -59,7 +59,10 @@ static void addRowKernel(LaunchProgram &program, BackwardNest &nest,
 static void addNestKernel(LaunchProgram &program, BackwardNest &nest) {
   StringRef operand = nest.keysAreRows() ? "key" : "query";
   int64_t tile = nest.keysAreRows() ? nest.getTileN() : nest.getTileM();
-  Size tiles = program.dim(operand, kSequence).ceilDiv(tile) * nest.getSlices();
+  // Whole clusters: the last CTAs may have no keys.
+  int64_t ctas = nest.getClusterCtas();
+  Size tiles = program.dim(operand, kSequence).ceilDiv(ctas * tile) * ctas *
+               nest.getSlices();
   Size heads =
       nest.keysAreRows() ? program.getKeyHeads() : program.dim("query", kHead);
   program.addKernel(nest.entry, tiles, heads, program.dim("query", kBatch));

@@ -35,6 +35,8 @@ struct BackwardNest {
   /// Rows and keys of a tile.
   int64_t getTileM();
   int64_t getTileN();
+  /// That share what they stream.
+  int64_t getClusterCtas() { return attention.schedule.getValues().clusterN; }
   /// Columns of the gradient: all, padded, and those that a CTA has. dK and dV
   /// together are not sliced.
   int64_t getColumns();

@@ -11,8 +11,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProductRole.h"
+#include "TensorProducts.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -34,11 +37,19 @@ struct Reader {
 
 /// Stages that products read, in each key loop.
 struct Channel {
-  TypedValue<MbarrierType> empty;
+  MbarrierWaitOp free;      ///< of the producer, for a stage
   SmallVector<Value> rings; ///< of the tile, and of its vectors
   SmallVector<Reader> last; ///< of a step of each loop
   /// Of the consumers, of each loop.
   SmallVector<MbarrierArriveOp> arrivals;
+
+  TypedValue<MbarrierType> getEmpty() const {
+    return MbarrierWaitOp(free).getBarrier();
+  }
+  /// That have copies of the tiles.
+  int64_t getCtas() const {
+    return MbarrierArriveOp(arrivals.front()).getCtas();
+  }
 };
 
 class StageCommitter {
@@ -64,7 +75,9 @@ private:
   void findChannels();
   bool matchChannel(Channel &channel);
   void commitChannel(Channel &channel);
+  void waitForOthers(Channel &channel);
   void commitSums();
+  void dropClusterBarrier();
 
   RolesOp roles;
   Region &products;
@@ -88,12 +101,6 @@ static Value getStageOf(MmaTensorOp product, Value ring) {
       return stage.getIndex();
   }
   return {};
-}
-
-/// The tile whose columns an operand takes the place of.
-static Value getPlace(Value tile) {
-  auto narrow = tile.getDefiningOp<NarrowTensorOp>();
-  return narrow ? Value(narrow.getTile()) : tile;
 }
 
 //===----------------------------------------------------------------------===//
@@ -249,16 +256,13 @@ bool StageCommitter::areOrdered(scf::ForOp loop) const {
 
 /// The producer waits for a stage, and fills it.
 void StageCommitter::findChannels() {
-  TypedValue<MbarrierType> empty;
   roles.getProducer().walk([&](Operation *op) {
-    if (auto wait = dyn_cast<MbarrierWaitOp>(op)) {
-      empty = wait.getBarrier();
-      channels.push_back({empty, {}, {}, {}});
-    } else if (auto copy = dyn_cast<CopyTmaOp>(op); copy && empty) {
+    if (auto wait = dyn_cast<MbarrierWaitOp>(op))
+      channels.push_back({wait, {}, {}, {}});
+    else if (auto copy = dyn_cast<CopyTmaOp>(op); copy && !channels.empty())
       channels.back().rings.push_back(getWhole(copy.getTile()));
-    } else if (auto copy = dyn_cast<CopyBulkOp>(op); copy && empty) {
+    else if (auto copy = dyn_cast<CopyBulkOp>(op); copy && !channels.empty())
       channels.back().rings.push_back(getWhole(copy.getTile()));
-    }
   });
 }
 
@@ -276,7 +280,7 @@ bool StageCommitter::matchChannel(Channel &channel) {
   }
   for (scf::ForOp loop : consumerSteps)
     for (auto arrival : loop.getOps<MbarrierArriveOp>())
-      if (arrival.getBarrier() == channel.empty && arrival.getCtas() == 1)
+      if (arrival.getBarrier() == channel.getEmpty())
         channel.arrivals.push_back(arrival);
   return channel.last.size() == steps.size() &&
          channel.arrivals.size() == consumerSteps.size();
@@ -309,29 +313,58 @@ bool StageCommitter::match() {
 // The change
 //===----------------------------------------------------------------------===//
 
-/// Consumers arrive for what they read themselves.
+/// Consumers arrive for what they read themselves: vectors, which each CTA has
+/// for itself.
 void StageCommitter::commitChannel(Channel &channel) {
+  int64_t ctas = channel.getCtas();
   for (const Reader &reader : channel.last) {
     OpBuilder builder(reader.product->getContext());
     builder.setInsertionPointAfter(reader.product);
-    CommitTensorsOp::create(builder, reader.product->getLoc(), channel.empty,
-                            reader.stage);
+    CommitTensorsOp::create(builder, reader.product->getLoc(),
+                            channel.getEmpty(), reader.stage, ctas);
   }
   bool isReadHere = llvm::any_of(channel.rings, [&](Value ring) {
     return llvm::any_of(ring.getUsers(), [&](Operation *user) {
       return roles.getConsumer().isAncestor(user->getParentRegion());
     });
   });
-  MbarrierType type = channel.empty.getType();
-  channel.empty.setType(
-      MbarrierType::get(type.getContext(), type.getStages(),
-                        (isReadHere ? type.getArrivals() : 0) + 1));
-  if (isReadHere)
-    return;
+  MbarrierType type = channel.getEmpty().getType();
+  int64_t warps = isReadHere ? type.getArrivals() / ctas : 0;
+  channel.getEmpty().setType(
+      MbarrierType::get(type.getContext(), type.getStages(), warps + ctas));
   for (MbarrierArriveOp arrival : channel.arrivals) {
+    arrival.setCtas(1);
+    if (isReadHere)
+      continue;
     if (auto sync = dyn_cast<SyncWarpOp>(arrival->getPrevNode()))
       sync->erase();
     arrival->erase();
+  }
+}
+
+/// The producer, which ends last, waits until all stages are free: what the
+/// products of the cluster's other CTAs tell of comes to a CTA that is there.
+void StageCommitter::waitForOthers(Channel &channel) {
+  auto loop = channel.free->getParentOfType<scf::ForOp>();
+  unsigned counter = *findStepCounter(loop);
+  OpBuilder builder(loop->getContext());
+  builder.setInsertionPointAfter(loop);
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) {
+    return op->getBlock() == loop.getBody();
+  };
+  (void)getBackwardSlice(channel.free, &slice, options);
+  for (int64_t i = 0; i < channel.getEmpty().getType().getStages(); ++i) {
+    Location loc = loop.getLoc();
+    Value number =
+        arith::AddIOp::create(builder, loc, loop.getResult(counter),
+                              arith::ConstantIndexOp::create(builder, loc, i));
+    IRMapping mapping;
+    mapping.map(loop.getRegionIterArg(counter), number);
+    for (Operation *op : topologicalSort(slice))
+      builder.clone(*op, mapping);
   }
 }
 
@@ -357,9 +390,26 @@ void StageCommitter::commitSums() {
 }
 
 void StageCommitter::commit() {
-  for (Channel &channel : channels)
+  for (Channel &channel : channels) {
+    if (channel.getCtas() > 1)
+      waitForOthers(channel);
     commitChannel(channel);
+  }
   commitSums();
+  dropClusterBarrier();
+}
+
+/// Who arrives nowhere but in the own CTA need not meet before it ends.
+void StageCommitter::dropClusterBarrier() {
+  WalkResult walk = roles.getConsumer().walk([](MbarrierArriveOp arrival) {
+    return arrival.getCtas() > 1 ? WalkResult::interrupt()
+                                 : WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return;
+  for (auto barrier : llvm::make_early_inc_range(
+           roles.getConsumer().front().getOps<ClusterBarrierOp>()))
+    barrier->erase();
 }
 
 namespace {

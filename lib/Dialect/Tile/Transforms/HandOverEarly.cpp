@@ -177,6 +177,48 @@ void Weights::split(int64_t early, Value barrier) {
     op->erase();
 }
 
+namespace {
+/// Weights that are stored some columns after the other as it is
+/// (--attn-tile-slice-steps).
+class StoredSlices {
+public:
+  /// `arrival` tells that they are there.
+  explicit StoredSlices(MbarrierArriveOp arrival) : arrival(arrival) {}
+
+  /// False if no store ends at column `early`.
+  bool match(int64_t early);
+  /// Tells of the columns before `early` at `barrier`.
+  void split(Value barrier);
+
+private:
+  MbarrierArriveOp arrival;
+  StoreTensorOp store; ///< of the last of them
+};
+} // namespace
+
+bool StoredSlices::match(int64_t early) {
+  StoreTensorOp last = findStore(arrival);
+  if (!last)
+    return false;
+  for (auto slice : last->getBlock()->getOps<StoreTensorOp>()) {
+    auto columns =
+        int64_t(slice.getColumn()) + slice.getSource().getType().getShape()[1];
+    if (slice.getTile() == last.getTile() && columns == early)
+      store = slice;
+  }
+  return store && store != last;
+}
+
+void StoredSlices::split(Value barrier) {
+  store.setPending(false);
+  OpBuilder builder(store->getContext());
+  builder.setInsertionPointAfter(store);
+  Location loc = arrival.getLoc();
+  FenceTensorsOp::create(builder, loc, /*after=*/false);
+  SyncWarpOp::create(builder, loc);
+  MbarrierArriveOp::create(builder, loc, barrier, arrival.getStage());
+}
+
 //===----------------------------------------------------------------------===//
 // What the products' thread does
 //===----------------------------------------------------------------------===//
@@ -212,18 +254,35 @@ namespace {
 /// done there.
 struct HandOver {
   AllocMbarrierOp barrier;
+  int64_t early;
   SmallVector<Weights> weights;
+  SmallVector<StoredSlices> slices;
   SmallVector<MbarrierWaitOp> waits;
 
-  /// Nothing if something else is told of there.
-  static std::optional<HandOver> match(AllocMbarrierOp barrier, RolesOp roles);
-  void split(int64_t early, InitMbarriersOp init);
+  /// Nothing if something else is told of there, or there are no more columns
+  /// than `early`.
+  static std::optional<HandOver> match(AllocMbarrierOp barrier, int64_t early,
+                                       RolesOp roles);
+  bool add(MbarrierArriveOp arrival);
+  void split(InitMbarriersOp init);
 };
 } // namespace
 
-std::optional<HandOver> HandOver::match(AllocMbarrierOp barrier,
+bool HandOver::add(MbarrierArriveOp arrival) {
+  if (StoredSlices stored(arrival); stored.match(early)) {
+    slices.push_back(stored);
+    return true;
+  }
+  Weights whole(arrival);
+  if (!whole.match() || whole.getColumns() <= early)
+    return false;
+  weights.push_back(whole);
+  return true;
+}
+
+std::optional<HandOver> HandOver::match(AllocMbarrierOp barrier, int64_t early,
                                         RolesOp roles) {
-  HandOver all = {barrier, {}, {}};
+  HandOver all = {barrier, early, {}, {}, {}};
   for (Operation *user : barrier->getUsers()) {
     if (auto wait = dyn_cast<MbarrierWaitOp>(user)) {
       if (!roles.getRole(RolesOp::kProducts)
@@ -232,25 +291,25 @@ std::optional<HandOver> HandOver::match(AllocMbarrierOp barrier,
         return std::nullopt;
       all.waits.push_back(wait);
     } else if (auto arrival = dyn_cast<MbarrierArriveOp>(user)) {
-      Weights weights(arrival);
-      if (!weights.match())
+      if (!all.add(arrival))
         return std::nullopt;
-      all.weights.push_back(weights);
     } else if (!isa<InitMbarriersOp>(user)) {
       return std::nullopt;
     }
   }
-  if (all.waits.empty() || all.weights.empty())
+  if (all.waits.empty() || (all.weights.empty() && all.slices.empty()))
     return std::nullopt;
   return all;
 }
 
-void HandOver::split(int64_t early, InitMbarriersOp init) {
+void HandOver::split(InitMbarriersOp init) {
   OpBuilder builder(barrier);
   Value first = builder.clone(*barrier)->getResult(0);
   init.getBarriersMutable().append(first);
   for (Weights &stored : weights)
     stored.split(early, first);
+  for (StoredSlices &stored : slices)
+    stored.split(first);
   for (MbarrierWaitOp wait : waits)
     ::split(wait, early, first);
 }
@@ -261,8 +320,10 @@ struct HandOverEarlyPass
   using HandOverEarlyPassBase::HandOverEarlyPassBase;
 
   void runOnOperation() override {
-    int64_t early =
-        columns ? int64_t(columns) : getScheduleOf(getOperation()).earlyKeys;
+    attn::Schedule schedule = getScheduleOf(getOperation());
+    // A forward has the former, a backward the latter.
+    int64_t early = columns ? int64_t(columns)
+                            : std::max(schedule.earlyKeys, schedule.earlyRows);
     if (early == 0)
       return;
     bool isSplit = false;
@@ -288,13 +349,10 @@ bool HandOverEarlyPass::splitAll(RolesOp roles, int64_t early) {
   bool isSplit = false;
   for (auto barrier :
        llvm::make_early_inc_range(body->getOps<AllocMbarrierOp>())) {
-    std::optional<HandOver> all = HandOver::match(barrier, roles);
-    bool isLonger = all && llvm::all_of(all->weights, [&](Weights &stored) {
-                      return stored.getColumns() > early;
-                    });
-    if (!isLonger)
+    std::optional<HandOver> all = HandOver::match(barrier, early, roles);
+    if (!all)
       continue;
-    all->split(early, init);
+    all->split(init);
     isSplit = true;
   }
   return isSplit;

@@ -101,6 +101,15 @@ void Specializer::convertMma(MmaOp op) {
   op.erase();
 }
 
+/// As `locate`, where ptxas may lose sight of a number: that comes from another
+/// loop.
+Ring Specializer::locateTogether(Value number, int64_t ringStages) {
+  Ring ring = locate(number, ringStages);
+  if (tiles || stream.loops.size() > kFollowedLoops)
+    ring.stage = agree(ring.stage);
+  return ring;
+}
+
 /// Gives a loop the number of its first tile, and returns that of the tile
 /// after its last one.
 void Specializer::convertLoop(scf::ForOp loop, Value &number) {
@@ -114,16 +123,19 @@ void Specializer::convertLoop(scf::ForOp loop, Value &number) {
       builder, number, /*replaceInitOperandUsesInLoop=*/false, increment));
   number = counting.getResults().back();
   builder.setInsertionPointToStart(counting.getBody());
-  Ring ring = locate(counting.getRegionIterArgs().back(), stages);
-  // ptxas loses sight of a number that comes from another loop.
-  if (tiles || stream.loops.size() > kFollowedLoops)
-    ring.stage = agree(ring.stage);
+  llvm::SmallDenseMap<int64_t, Ring> places; // by the number of stages
+  for (const Channel &channel : streamed) {
+    auto [entry, isNew] = places.try_emplace(channel.read.stages);
+    if (isNew)
+      entry->second = locateTogether(counting.getRegionIterArgs().back(),
+                                     channel.read.stages);
+  }
   for (MmaOp op : counting.getOps<MmaOp>())
     clearMissingRows(op);
   // The loads of each loop are in the order of the channels.
   SmallVector<LoadOp> loads(counting.getOps<LoadOp>());
   for (const Channel &channel : streamed)
-    guardStage(channel, loads, ring);
+    guardStage(channel, loads, places.lookup(channel.read.stages));
   if (family.facts.tensorColumns) {
     Value step = counting.getRegionIterArgs().back();
     products.convert(builder, counting, warpgroup, getParity(step));

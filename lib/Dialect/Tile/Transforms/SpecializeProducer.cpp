@@ -33,25 +33,90 @@ bool attn::tile::isOfConsumers(Operation *op) {
   return result.wasInterrupted();
 }
 
-/// Starts the copies of the tiles outside the key loops. `round` counts the
-/// tiles of the CTA.
-void Specializer::copyOuter(Value round, IRMapping &mapping) {
+/// Starts the copy of a tile outside the key loops. `round` counts the tiles of
+/// the CTA.
+void Specializer::copyOuter(const Channel &channel, Value round,
+                            IRMapping &mapping) {
   Location loc = kernel.getLoc();
-  for (Channel &channel : outer) {
-    const Buffer &to = channel.copied;
-    if (to.empty) {
-      Value stage = constant(0);
-      MbarrierWaitOp::create(builder, loc, to.empty, stage,
-                             getPhaseBefore(getParity(round)));
-    }
-    LoadOp load = channel.load;
-    SmallVector<Value> place = getMappedIndices(
-        builder, mapping.lookupOrDefault<Value>(load.getSource()),
-        lookup(load.getIndices(), mapping));
-    CopyTmaOp::create(builder, loc, channel.map, place, /*pages=*/ValueRange(),
-                      to.ring, to.full, constant(0),
-                      /*evict_first=*/true, /*evict_last=*/false, /*ctas=*/1);
+  const Buffer &to = channel.copied;
+  if (to.empty) {
+    Value stage = constant(0);
+    MbarrierWaitOp::create(builder, loc, to.empty, stage,
+                           getPhaseBefore(getParity(round)));
   }
+  LoadOp load = channel.load;
+  SmallVector<Value> place = getMappedIndices(
+      builder, mapping.lookupOrDefault<Value>(load.getSource()),
+      lookup(load.getIndices(), mapping));
+  CopyTmaOp::create(builder, loc, channel.map, place, /*pages=*/ValueRange(),
+                    to.ring, to.full, constant(0),
+                    /*evict_first=*/true, /*evict_last=*/false, /*ctas=*/1);
+}
+
+/// The copies that are started in front of the key stream.
+void Specializer::copyOuter(Value round, IRMapping &mapping) {
+  for (const Channel &channel : outer)
+    if (!comesWithStream(channel))
+      copyOuter(channel, round, mapping);
+}
+
+/// The number of the first tile of the stream that a tile outside of it is
+/// multiplied with, or of all tiles if there is none.
+static unsigned findPartner(LoadOp outer, ArrayRef<LoadOp> loads) {
+  SmallVector<Value> operands = {outer.getTile()};
+  for (Operation *user : outer->getUsers())
+    if (auto operand = dyn_cast<LoadOperandOp>(user))
+      operands.push_back(operand.getOperand());
+  for (auto [number, load] : llvm::enumerate(loads))
+    for (Operation *user : LoadOp(load)->getUsers())
+      if (auto mma = dyn_cast<MmaOp>(user);
+          mma && llvm::is_contained(operands, mma.getA()))
+        return number;
+  return loads.size();
+}
+
+/// True for what is multiplied with another tile than the stream's first: that
+/// one is copied before, so that its product begins while this comes, where a
+/// thread waits for nothing else (--attn-tile-sink-waits).
+bool Specializer::comesWithStream(const Channel &channel) {
+  unsigned partner = findPartner(channel.load, stream.loads);
+  return family.facts.tensorColumns > 0 && !tiles && !rewrites() &&
+         partner > 0 && partner < stream.loads.size();
+}
+
+/// Starts the copies that come with tile `number` of the stream, in front of
+/// that of its channel `with`.
+void Specializer::copyPartners(unsigned with, Value number,
+                               IRMapping &mapping) {
+  Location loc = kernel.getLoc();
+  for (const Channel &channel : outer) {
+    if (!comesWithStream(channel) ||
+        findPartner(channel.load, stream.loads) != with)
+      continue;
+    Value isFirst = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::eq, number, constant(0));
+    auto guarded = scf::IfOp::create(builder, loc, isFirst);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(guarded.thenBlock());
+    copyOuter(channel, /*round=*/constant(0), mapping);
+  }
+}
+
+/// Without a step there is no tile that others could come with.
+void Specializer::copyWithoutStream(IRMapping &mapping) {
+  if (llvm::none_of(outer, [&](auto &c) { return comesWithStream(c); }))
+    return;
+  Location loc = kernel.getLoc();
+  Value isEmpty =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                            mapping.lookupOrDefault(stream.lowerBound()),
+                            mapping.lookupOrDefault(stream.upperBound()));
+  auto guarded = scf::IfOp::create(builder, loc, isEmpty);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  for (const Channel &channel : outer)
+    if (comesWithStream(channel))
+      copyOuter(channel, /*round=*/constant(0), mapping);
 }
 
 /// The page in `column` of row `batch` of `table`. What is no number of 31 bits
@@ -136,6 +201,7 @@ void Specializer::copyTiles(Value number, Value count, IRMapping &mapping) {
   SmallVector<SmallVector<Value>> places =
       stream.buildIndices(builder, count, mapping);
   for (Channel &channel : streamed) {
+    copyPartners(channel.number, number, mapping);
     // A table is read before the wait.
     Boxes boxes = findBoxes(channel.load, places[channel.number], mapping);
     const Buffer &to = channel.copied;
@@ -257,6 +323,7 @@ void Specializer::buildProducer(RolesOp roles) {
   if (!tiles) {
     byOneThread([&] { copyOuter(zero, mapping); });
     copyStream(zero, mapping);
+    copyWithoutStream(mapping);
     return;
   }
   auto loop = scf::ForOp::create(builder, loc, tiles.getLowerBound(),

@@ -124,8 +124,9 @@ LogicalResult Specializer::createChannels() {
         createChannel(load, /*number=*/0, /*stages=*/0, /*ctas=*/1));
   for (auto [number, load] : llvm::enumerate(stream.loads))
     if (!load.getTile().getType().isVector())
-      streamed.push_back(
-          createChannel(stream.loads, number, stages, clusterCtas));
+      streamed.push_back(createChannel(stream.loads, number,
+                                       number == 0 ? scoreStages : stages,
+                                       clusterCtas));
   SmallVector<Value> barriers;
   auto add = [&](const Buffer &buffer) {
     barriers.push_back(buffer.full);

@@ -71,7 +71,9 @@ public:
       : kernel(kernel), stream(stream), builder(kernel.getContext()),
         family(attn::getFamily(schedule.mma)),
         producerWarps(family.getProducerWarps(schedule)), stages(stages),
-        clusterCtas(schedule.clusterM), hasOutputTile(schedule.outputTile),
+        scoreStages(std::max(stages, schedule.scoreStages)),
+        clusterCtas(schedule.clusterM * schedule.clusterN),
+        hasOutputTile(schedule.outputTile),
         tiles(getTileLoop(kernel.getBody())) {}
 
   mlir::LogicalResult run();
@@ -96,7 +98,13 @@ private:
   }
   RolesOp createRoles();
   void buildProducer(RolesOp roles);
+  void copyOuter(const Channel &channel, mlir::Value round,
+                 mlir::IRMapping &mapping);
   void copyOuter(mlir::Value round, mlir::IRMapping &mapping);
+  bool comesWithStream(const Channel &channel);
+  void copyPartners(unsigned with, mlir::Value number,
+                    mlir::IRMapping &mapping);
+  void copyWithoutStream(mlir::IRMapping &mapping);
   mlir::Value copyStream(mlir::Value number, mlir::IRMapping &mapping);
   void copyTiles(mlir::Value number, mlir::Value count,
                  mlir::IRMapping &mapping);
@@ -124,6 +132,7 @@ private:
   void clearMissingRows(MmaOp op);
   void convertMma(MmaOp op);
   Ring locate(mlir::Value number, int64_t ringStages);
+  Ring locateTogether(mlir::Value number, int64_t ringStages);
   mlir::Value getParity(mlir::Value round);
   mlir::Value getPhaseBefore(mlir::Value parity);
   static llvm::SmallVector<mlir::Value> lookup(mlir::ValueRange values,
@@ -143,6 +152,7 @@ private:
   const attn::Family &family;
   int64_t producerWarps;
   int64_t stages;
+  int64_t scoreStages; ///< of the first tile of the stream
   int64_t clusterCtas; ///< that share the key stream
   bool hasOutputTile;
   mlir::scf::ForOp tiles; ///< of a persistent kernel

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KeyStream.h"
+#include "TensorProducts.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -20,8 +21,6 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
-
-#include "llvm/ADT/TypeSwitch.h"
 
 #include <utility>
 
@@ -101,24 +100,6 @@ void StepLoop::findPlaces() {
   }
 }
 
-/// True if `op` reads or writes `tile`, or what takes its place.
-static bool touches(Operation *op, Value tile) {
-  auto isPlace = [&](Value place) {
-    auto narrow = place.getDefiningOp<NarrowTensorOp>();
-    return place == tile || (narrow && narrow.getTile() == tile);
-  };
-  return op
-      ->walk([&](Operation *inner) {
-        bool isTouched =
-            llvm::TypeSwitch<Operation *, bool>(inner)
-                .Case<LoadTensorOp, StoreTensorOp, ScaleTensorOp>(
-                    [&](auto access) { return isPlace(access.getTile()); })
-                .Default([](Operation *) { return false; });
-        return isTouched ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Behind that product nothing reads or writes the place, and the warps have
 /// met since they did.
 bool StepLoop::isFree(const Start &start) const {
@@ -129,7 +110,7 @@ bool StepLoop::isFree(const Start &start) const {
     if (mma && mma.getMeet())
       haveMet = true;
     bool isLate = behind->isBeforeInBlock(&op);
-    if (touches(&op, MmaTensorOp(start.product).getTile())) {
+    if (touchesPlace(&op, MmaTensorOp(start.product).getTile())) {
       if (isLate)
         return false;
       haveMet = false;

@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 using namespace attn::tile;
 
@@ -87,13 +89,32 @@ static TensorTileType getTile(FragmentType type) {
                              type.getElementType());
 }
 
+Value attn::tile::getPlace(Value tile) {
+  auto narrow = tile.getDefiningOp<NarrowTensorOp>();
+  return narrow ? Value(narrow.getTile()) : tile;
+}
+
+bool attn::tile::touchesPlace(Operation *op, Value tile) {
+  return op
+      ->walk([&](Operation *inner) {
+        bool isTouched =
+            llvm::TypeSwitch<Operation *, bool>(inner)
+                .Case<LoadTensorOp, StoreTensorOp, ScaleTensorOp>(
+                    [&](auto op) { return getPlace(op.getTile()) == tile; })
+                .Default([](Operation *) { return false; });
+        return isTouched ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 //===----------------------------------------------------------------------===//
 // Tiles and barriers
 //===----------------------------------------------------------------------===//
 
 /// What a product stores is computed from those before: when it is stored, the
-/// warps have read them. It takes the place of the first of its size, and needs
-/// no columns of its own. Of the last of `ops`.
+/// warps have read them. It takes the place of the last of its size, and needs
+/// no columns of its own: those before it are the first that the next step
+/// starts. Of the last of `ops`.
 std::optional<unsigned> TensorProducts::findPlace(ArrayRef<MmaOp> ops) {
   MmaOp op = ops.back();
   BackwardSliceOptions options;
@@ -103,7 +124,7 @@ std::optional<unsigned> TensorProducts::findPlace(ArrayRef<MmaOp> ops) {
   SetVector<Operation *> before;
   if (failed(getBackwardSlice(op.getA(), &before, options)))
     return std::nullopt;
-  for (unsigned number = 0; number < products.size(); ++number) {
+  for (unsigned number = products.size(); number-- > 0;) {
     auto isTaken = [&](const Product &other) { return other.place == number; };
     const Product &product = products[number];
     MmaOp other = ops[number];

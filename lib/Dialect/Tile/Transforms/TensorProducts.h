@@ -24,6 +24,13 @@ namespace attn::tile {
 /// True for a fragment that a fill makes zeros.
 bool isZero(mlir::Value fragment);
 
+/// The tile in tensor memory whose columns an operand takes the place of; any
+/// other tile itself.
+mlir::Value getPlace(mlir::Value tile);
+
+/// True if consumers read or write `tile` in `op`, or what takes its place.
+bool touchesPlace(mlir::Operation *op, mlir::Value tile);
+
 class TensorProducts {
 public:
   /// Makes tiles and barriers for the products of the kernel's loops, which all

@@ -23,7 +23,7 @@
 // CHECK-NEXT: attn_tile.mma_tensor {{.*}} into %[[T]]#2[%c0] accumulate one_thread
 // CHECK-NOT: mbarrier_
 // CHECK: scf.if
-// CHECK: attn_tile.mbarrier_wait %[[Q:.*]][%{{.*}}], %{{.*}} : <2, arrivals = 2>
+// CHECK: attn_tile.mbarrier_wait %[[Q:.*]][%{{.*}}], %{{.*}} : <3, arrivals = 2>
 // CHECK: attn_tile.mma_tensor {{.*}} into %[[T]]#0[%c0], %[[S]] one_thread
 // CHECK-NEXT: }
 // CHECK-NOT: mbarrier_

@@ -190,6 +190,7 @@ def CommitTensorsOp : AttnTile_TensorOp<"commit_tensors"> {
     The products that this thread has started before are one arrival, when all of
     them are complete (PTX ISA, tcgen05.commit); without any it is there at once.
     So a stage is given back by the products that read it. In a role of one thread.
+    With `ctas` = C > 1 they arrive at the barrier in each CTA of the cluster of C.
 
     Example:
     ```mlir
@@ -203,7 +204,8 @@ def CommitTensorsOp : AttnTile_TensorOp<"commit_tensors"> {
     }
     ```
   }];
-  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage);
+  let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage,
+                       DefaultValuedAttr<I64Attr, "1">:$ctas);
   let assemblyFormat = "$barrier `[` $stage `]` attr-dict `:` type($barrier)";
   let hasVerifier = 1;
 }

@@ -448,6 +448,118 @@ def SpecializeProductsPass : Pass<"attn-tile-specialize-products", "::attn::tile
   ];
 }
 
+def StartFirstPass : Pass<"attn-tile-start-first", "::attn::tile::KernelOp"> {
+  let summary = "Start next products in front of one that does not read their tiles";
+  let description = [{
+    A step's thread for products waits for what consumers have stored, multiplies it,
+    and starts products of the next step behind that. Those whose tiles the first does
+    not read, and consumers no longer when they have told of what they stored, come in
+    front of it: of dQ, which reads dS in the place of dP, the next S, for which
+    consumers wait first.
+
+    Requires: roles, as `--attn-tile-specialize-products` makes them. Ensures: nothing.
+
+    Example: the next S is started in front of the sum, which reads the place of dP.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-start-first))'
+    attn_tile.kernel @steps(%n: index) warps(4) attributes {producer_warps = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %q = attn_tile.alloc : <128x64xf16, swizzle = 128>
+      %k = attn_tile.alloc : <64x64xf16, swizzle = 128>
+      %s, %dp, %dq = attn_tile.alloc_tensors
+          : !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>
+      %done = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %stored = attn_tile.alloc_mbarrier : <1, arrivals = 4>
+      attn_tile.roles producer(56) {
+        %c = arith.constant 0 : index
+      } products {
+        %steps = scf.for %j = %c0 to %n step %c1 iter_args(%step = %c0) -> (index) {
+          %parity = arith.andi %step, %c1 : index
+          %place = attn_tile.narrow_tensor %dp[%c0] : <128x64xf32> -> <128x64xf16>
+          attn_tile.mbarrier_wait %stored[%c0], %parity : <1, arrivals = 4>
+          attn_tile.fence_tensors after
+          attn_tile.mma_tensor %place, %k into %dq[%c0] accumulate one_thread
+              : !attn_tile.tensor<128x64xf16>, <64x64xf16, swizzle = 128> into <128x64xf32>
+          %next = arith.addi %step, %c1 : index
+          %exists = arith.cmpi ult, %next, %n : index
+          scf.if %exists {
+            attn_tile.mma_tensor %q, %k transpose_b into %s[%c0], %done one_thread
+                : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+          }
+          scf.yield %next : index
+        }
+      } consumer(256) {
+      ^bb0(%warpgroup: index):
+        scf.for %j = %c0 to %n step %c1 {
+          attn_tile.mbarrier_wait %done[%warpgroup], %c0 : <1, arrivals = 1>
+          %scores = attn_tile.load_tensor %s[%warpgroup] : <128x64xf32> -> <128x64xf32, accumulator>
+          %ds = attn_tile.to_operand %scores : <128x64xf32, accumulator> -> <128x64xf16, operand_a>
+          %place = attn_tile.narrow_tensor %dp[%warpgroup] : <128x64xf32> -> <128x64xf16>
+          attn_tile.store_tensor %ds to %place[%warpgroup] : <128x64xf16, operand_a> to <128x64xf16>
+          attn_tile.mbarrier_arrive %stored[%warpgroup] : <1, arrivals = 4>
+        }
+        attn_tile.free_tensors %s, %dp, %dq : !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>, !attn_tile.tensor<128x64xf32>
+      }
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numBranches", "products-started-first", "Number of places where products are started first">
+  ];
+}
+
+def SinkWaitsPass : Pass<"attn-tile-sink-waits", "::attn::tile::KernelOp"> {
+  let summary = "Wait for tiles outside the key loops where they are first read";
+  let description = [{
+    Where a role of its own starts products, tiles that are loaded once are waited for
+    in front of the first op of a role that reads them, such as V of dK and dV in front
+    of dP: S begins while the producer copies V and dO. Consumers read none before they
+    store outputs in their places. Persistent kernels, which have such tiles again and
+    again, stay as they are.
+
+    Requires: roles, as `--attn-tile-specialize-products` makes them. Ensures: nothing.
+
+    Example: V is waited for behind S.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-sink-waits))'
+    attn_tile.kernel @start(%kmap: !attn_tile.tensor_map<128x64xf16, swizzle = 128>,
+                            %vmap: !attn_tile.tensor_map<128x64xf16, swizzle = 128>)
+        warps(4) attributes {producer_warps = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %k = attn_tile.alloc : <128x64xf16, swizzle = 128>
+      %v = attn_tile.alloc : <128x64xf16, swizzle = 128>
+      %s, %dp = attn_tile.alloc_tensors : !attn_tile.tensor<128x128xf32>, !attn_tile.tensor<128x128xf32>
+      %kfull = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %vfull = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %sdone = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %dpdone = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      attn_tile.roles producer(56) {
+        attn_tile.copy_tma %kmap[%c0, %c0, %c0] to %k, %kfull[%c0]
+            : <128x64xf16, swizzle = 128> to <128x64xf16, swizzle = 128>, <1, arrivals = 1>
+        attn_tile.copy_tma %vmap[%c0, %c0, %c0] to %v, %vfull[%c0]
+            : <128x64xf16, swizzle = 128> to <128x64xf16, swizzle = 128>, <1, arrivals = 1>
+      } products {
+        attn_tile.mbarrier_wait %kfull[%c0], %c0 : <1, arrivals = 1>
+        attn_tile.mbarrier_wait %vfull[%c0], %c0 : <1, arrivals = 1>
+        attn_tile.mma_tensor %k, %k transpose_b into %s[%c0], %sdone one_thread
+            : !attn_tile.shared<128x64xf16, swizzle = 128>, <128x64xf16, swizzle = 128> into <128x128xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+        attn_tile.mma_tensor %v, %v transpose_b into %dp[%c0], %dpdone one_thread
+            : !attn_tile.shared<128x64xf16, swizzle = 128>, <128x64xf16, swizzle = 128> into <128x128xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+      } consumer(256) {
+      ^bb0(%warpgroup: index):
+        attn_tile.free_tensors %s, %dp : !attn_tile.tensor<128x128xf32>, !attn_tile.tensor<128x128xf32>
+      }
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numWaits", "waits-sunk", "Number of waits for tiles that are loaded once">
+  ];
+}
+
 def HandOverEarlyPass : Pass<"attn-tile-hand-over-early", "::attn::tile::KernelOp"> {
   let summary = "Tell of a product's first weights before the others are computed";
   let description = [{
@@ -455,7 +567,8 @@ def HandOverEarlyPass : Pass<"attn-tile-hand-over-early", "::attn::tile::KernelO
     stored, and told of at an mbarrier of their own, before the consumers compute
     the others: their part of P V begins beside the last exponentials. As many of a tile's
     keys as the schedule's `early_keys`, as FlashAttention-4 hands P over after three quarters of its
-    columns. Weights that are not computed column by column (dropout) stay
+    columns; of a backward's dV, whose weights are stored in slices as it is, `early_rows` of its
+    rows. Weights that are not computed column by column (dropout) stay
     whole, and a remark says so.
 
     Requires: roles, as `--attn-tile-specialize-products` makes them. Ensures: nothing.
@@ -524,7 +637,7 @@ def CommitStagesPass : Pass<"attn-tile-commit-stages", "::attn::tile::KernelOp">
     more stay as they are: it is needed where consumers store operands, or tell of
     them, without having waited for a product that is started behind the one that
     reads those of the step before. So do persistent kernels, and those whose next
-    products are all started behind the sums (dQ), for which consumers wait as long.
+    products are all started behind the sums, for which consumers wait as long.
 
     Requires: roles, as `--attn-tile-specialize-products` makes them. Ensures: nothing.
 
