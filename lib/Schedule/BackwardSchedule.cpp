@@ -9,6 +9,7 @@
 #include "Machine.h"
 
 #include "BackwardSmallCache.h"
+#include "BackwardTiles.h"
 #include "attn/Schedule/Family.h"
 #include "attn/Schedule/ResourceModel.h"
 #include "attn/Support/Format.h"
