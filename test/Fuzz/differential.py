@@ -33,6 +33,8 @@ from rows import write_rows  # noqa: E402
 from outputs import write_outputs  # noqa: E402
 from regions import Region, write_data, write_prob_factor, write_prob_mod, write_score_factor  # noqa: E402
 
+#: How the compiler refuses a problem, and the runner one without a size.
+REFUSAL = re.compile(r"\bexpected\b|no schedule is legal|no size for")
 SECONDS = 300
 #: Those with kernels of their own are more frequent.
 GPUS = ["sim:sm_80", "sim:sm_80", "sim:sm_90a", "sim:sm_90a", "sim:sm_100a", "sim:sm_100a", "sim:sm_89", "sim:sm_120"]
@@ -81,7 +83,7 @@ def write_body(kind, attention, plain, results, pools=()):
         one, all_trips = results[0], get_trips(results[0])
         *extents, _ = one[len("tensor<"):-1].split("x")
         return (
-            f"  %e = tensor.empty() : {all_trips}\n{begin}scf.forall (%t) in ({TRIPS}) shared_outs(%one = %e) -> {all_trips} {{\n"
+            f"  %empty = tensor.empty() : {all_trips}\n{begin}scf.forall (%t) in ({TRIPS}) shared_outs(%one = %empty) -> {all_trips} {{\n"
             f"    %two = {attention}    scf.forall.in_parallel {{\n      tensor.parallel_insert_slice %two into %one[%t, 0, 0, 0, 0] "
             f"[1, {', '.join(extents)}] [1, 1, 1, 1, 1] : {one} into {all_trips}\n    }}\n  }}\n  return %o : {all_trips}\n"
         )
@@ -421,8 +423,8 @@ def run_case(seed, case, devices, gradients=False):
                 inexact += 1
                 continue
             error = next((line for line in result.stderr.splitlines() if "error: " in line), None)
-            # What the simulator finds in a kernel is no refusal.
-            is_refusal = error and ".ptx:" not in error and "verify: " not in result.stdout and not is_watched_fault(result.stderr)
+            # What the simulator finds in a kernel is no refusal, nor what MLIR finds in a pass's output.
+            is_refusal = error and REFUSAL.search(error) and ".ptx:" not in error and "verify: " not in result.stdout and not is_watched_fault(result.stderr)
             if result.returncode == 1 and is_refusal:
                 refused += 1
                 print(f"case {case} on {device}: {error[-300:]}", flush=True)

@@ -326,20 +326,24 @@ struct HandOverEarlyPass
                             : std::max(schedule.earlyKeys, schedule.earlyRows);
     if (early == 0)
       return;
-    bool isSplit = false;
+    bool hasRole = false, isSplit = false;
     Block &body = getOperation().getBody().front();
     for (auto roles : llvm::make_early_inc_range(body.getOps<RolesOp>()))
-      if (roles.getRole(RolesOp::kProducts))
+      if (roles.getRole(RolesOp::kProducts)) {
+        hasRole = true;
         isSplit |= splitAll(roles, early);
+      }
     if (isSplit)
       ++numKernels;
     else
-      explain(getOperation());
+      explain(getOperation(),
+              hasRole ? "they are not computed column by column"
+                      : "no thread of its own starts their product");
   }
 
 private:
   static bool splitAll(RolesOp roles, int64_t early);
-  static void explain(KernelOp kernel);
+  static void explain(KernelOp kernel, StringRef reason);
 };
 } // namespace
 
@@ -358,12 +362,11 @@ bool HandOverEarlyPass::splitAll(RolesOp roles, int64_t early) {
   return isSplit;
 }
 
-void HandOverEarlyPass::explain(KernelOp kernel) {
+void HandOverEarlyPass::explain(KernelOp kernel, StringRef reason) {
   if (!kernel->getContext()->getRemarkEngine())
     return; // Nobody listens.
   remark::missed(
       kernel.getLoc(),
       remark::RemarkOpts::name("weights-at-once").category(getArgumentName()))
-      << "weights are handed over at once: no thread of its own starts their "
-         "product, or they are not computed column by column";
+      << "weights are handed over at once: " + reason.str();
 }

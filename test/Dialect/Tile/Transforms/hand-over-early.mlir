@@ -46,7 +46,13 @@
 // RUN: attn-opt %s --attn-to-scheduled=target=sm_100a --attn-to-tiled --cse --convert-attn-to-tile --cse \
 // RUN:   | attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-warps,attn-tile-hand-over-early))' \
 // RUN:   --remarks-filter=attn-tile-hand-over-early --remark-format=emitRemark --remark-policy=all 2>&1 | FileCheck %s --check-prefixes=REMARK,WHOLE
-// REMARK: remark: {{.*}}weights are handed over at once: no thread of its own starts their product, or they are not computed column by column
+// REMARK: remark: {{.*}}weights are handed over at once: no thread of its own starts their product"
+// Of dropout a map has the weights of all columns.
+// RUN: sed 's/early_keys = 32/early_keys = 0/; s/%k, %k {/%k, %k dropout(%%seed, %%seed) rate(0.1) {/; s/^  %o =/  %%seed = arith.constant 7 : i64\n  %o =/' %s \
+// RUN:   | attn-opt --attn-to-scheduled=target=sm_100a --attn-to-tiled --cse --convert-attn-to-tile --cse \
+// RUN:   | attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-specialize-warps,attn-tile-start-ahead,attn-tile-specialize-products,attn-tile-hand-over-early{columns=32}))' \
+// RUN:   --remarks-filter=attn-tile-hand-over-early --remark-format=emitRemark --remark-policy=all 2>&1 | FileCheck %s --check-prefix=DROPOUT
+// DROPOUT: remark: {{.*}}weights are handed over at once: they are not computed column by column"
 // WHOLE: store_tensor {{.*}} : <128x64xf16, operand_a> to
 // WHOLE-NOT: fragment_columns
 
