@@ -309,6 +309,7 @@ void Pipeliner::rewriteLoop(unsigned number, Value &stage) {
       scf::ForOp::create(builder, loc, loop.getLowerBound(),
                          loop.getUpperBound(), loop.getStep(), inits);
   Block *body = staging.getBody();
+  body->clear(); // a loop without values is made with its end
   body->getOperations().splice(body->end(), loop.getBody()->getOperations());
   loop.getInductionVar().replaceAllUsesWith(staging.getInductionVar());
   for (auto [from, to] :

@@ -105,3 +105,26 @@ attn_tile.kernel @read_inside(%q: !attn_tile.global<?x64xf16>, %k: !attn_tile.gl
   attn_tile.store %a, %o[%c0] : !attn_tile.fragment<64x64xf32, accumulator>, !attn_tile.global<?x64xf16>
   attn_tile.return
 }
+
+// A loop that carries nothing, as of gradients that are scattered, carries no stage either.
+// CHECK-LABEL: attn_tile.kernel @carries_nothing
+// CHECK: %[[RING:.*]] = attn_tile.alloc : <1x64x64xf16, swizzle = 128>
+// CHECK: scf.for %{{.*}} = %{{.*}} to %{{.*}} step %{{.*}} {
+// CHECK-NEXT: attn_tile.wait_group 0
+// CHECK: attn_tile.stage %[[RING]][%c0
+// CHECK: attn_tile.mma
+// CHECK: attn_tile.store
+attn_tile.kernel @carries_nothing(%q: !attn_tile.global<?x64xf16>, %k: !attn_tile.global<?x64xf16>, %o: !attn_tile.global<?x64xf16>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %end = attn_tile.dim %k, 0 : !attn_tile.global<?x64xf16>
+  %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  %qt = attn_tile.load %q[%c0] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+  %qr = attn_tile.load_operand %qt : !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf16, operand_a>
+  scf.for %n = %c0 to %end step %c64 {
+    %kt = attn_tile.load %k[%n] : !attn_tile.global<?x64xf16> -> !attn_tile.shared<64x64xf16, swizzle = 128>
+    %s = attn_tile.mma %qr, %kt transpose_b, %zero : !attn_tile.fragment<64x64xf16, operand_a>, !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.fragment<64x64xf32, accumulator>
+    attn_tile.store %s, %o[%n] : !attn_tile.fragment<64x64xf32, accumulator>, !attn_tile.global<?x64xf16>
+  }
+  attn_tile.return
+}
