@@ -24,8 +24,11 @@ constexpr int64_t kChunkBytes = 16;
 
 /// Sets the builder, which is at `op`, to where what is made of `operands`
 /// alone is computed once: in front of the outermost loop around `op` in which
-/// they stay the same, if there is one.
-void setToFront(OpBuilder &builder, Operation *op, ValueRange operands) {
+/// they stay the same, if there is one. That is worth its registers where pages
+/// are looked up.
+void setToFront(OpBuilder &builder, CopyAsyncOp op, ValueRange operands) {
+  if (!op.getTable())
+    return;
   auto changeIn = [&](Operation *around) {
     return llvm::any_of(operands, [&](Value operand) {
       return around->isAncestor(operand.getParentRegion()->getParentOp());
