@@ -76,6 +76,10 @@ struct Field {
   constexpr Field ofOnline(Shown where = Shown::InAttribute) const {
     return of(kOnline, Of::Forward).ofFamilies().as(where);
   }
+  /// Of a backward, in the families that say so.
+  constexpr Field ofBackward(Shown where) const {
+    return of(kLarge, Of::Backward).ofFamilies().as(where);
+  }
   constexpr Field ofSplits(Shown where) const {
     return of(kSplit, Of::Forward).as(where);
   }
@@ -251,29 +255,21 @@ static constexpr Field fields[] = {
         "backward: buffers of the tile that scores are computed of, K for dQ "
         "and Q for dK and dV; 0: `stages`",
         0, 8)
-        .of(kLarge, Of::Backward)
-        .ofFamilies()
-        .as(Shown::IfSet),
+        .ofBackward(Shown::IfSet),
     number<&Schedule::earlyRows>(
         "early_rows",
         "backward: rows of a tile whose product for dV is started before the "
         "weights of the others are computed, a multiple of 32; 0: none",
         0, 256)
-        .of(kLarge, Of::Backward)
-        .ofFamilies()
-        .as(Shown::IfSet),
+        .ofBackward(Shown::IfSet),
     number<&Schedule::clusterN>(
         "cluster_n",
         "backward: CTAs of dK and dV that share Q/dO tiles by multicast", 1, 16)
-        .of(kLarge, Of::Backward)
-        .ofFamilies()
-        .as(Shown::IfSet),
+        .ofBackward(Shown::IfSet),
     flag<&Schedule::fused>("fused",
                            "backward: one kernel computes all gradients and "
                            "adds up dQ in memory (0 or 1)")
-        .of(kLarge, Of::Backward)
-        .ofFamilies()
-        .as(Shown::InAttribute),
+        .ofBackward(Shown::InAttribute),
     number<&Schedule::chunkRows>(
         "chunk_rows", "query rows of a chunk (small_cache)", 0, kMostElements)
         .of(kSmall),

@@ -74,7 +74,7 @@ static void sink(MbarrierWaitOp wait, ArrayRef<Value> tiles) {
   Block *block = wait->getBlock();
   Operation *reader = findReader(wait->getNextNode(), tiles);
   if (auto branch = dyn_cast_if_present<scf::IfOp>(reader);
-      branch && !branch.elseBlock())
+      branch && !branch.thenBlock()->getOps<MmaTensorOp>().empty())
     reader = findReader(&branch.thenBlock()->front(), tiles);
   if (reader)
     wait->moveBefore(reader);
