@@ -14,8 +14,6 @@
 #include "TensorProducts.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -349,22 +347,12 @@ void StageCommitter::waitForOthers(Channel &channel) {
   unsigned counter = *findStepCounter(loop);
   OpBuilder builder(loop->getContext());
   builder.setInsertionPointAfter(loop);
-  SetVector<Operation *> slice;
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  options.filter = [&](Operation *op) {
-    return op->getBlock() == loop.getBody();
-  };
-  (void)getBackwardSlice(channel.free, &slice, options);
   for (int64_t i = 0; i < channel.getEmpty().getType().getStages(); ++i) {
     Location loc = loop.getLoc();
     Value number =
         arith::AddIOp::create(builder, loc, loop.getResult(counter),
                               arith::ConstantIndexOp::create(builder, loc, i));
-    IRMapping mapping;
-    mapping.map(loop.getRegionIterArg(counter), number);
-    for (Operation *op : topologicalSort(slice))
-      builder.clone(*op, mapping);
+    cloneForStep(builder, loop, {channel.free}, counter, number);
   }
 }
 

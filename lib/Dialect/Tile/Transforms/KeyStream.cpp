@@ -6,6 +6,7 @@
 
 #include "KeyStream.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/IRMapping.h"
@@ -230,6 +231,24 @@ std::optional<unsigned> attn::tile::findStepCounter(scf::ForOp loop) {
       return number;
   }
   return std::nullopt;
+}
+
+void attn::tile::cloneForStep(OpBuilder &builder, scf::ForOp loop,
+                              ArrayRef<Operation *> ops, unsigned counter,
+                              Value step) {
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) {
+    return op->getBlock() == loop.getBody();
+  };
+  for (Operation *op : ops)
+    (void)getBackwardSlice(op, &slice, options);
+  IRMapping mapping;
+  mapping.map(loop.getRegionIterArg(counter), step);
+  for (Operation &op : *loop.getBody())
+    if (slice.contains(&op))
+      builder.clone(op, mapping);
 }
 
 attn::Schedule attn::tile::getScheduleOf(KernelOp kernel) {

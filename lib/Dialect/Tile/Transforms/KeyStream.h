@@ -72,6 +72,12 @@ private:
 /// one: it counts the steps of all loops.
 std::optional<unsigned> findStepCounter(mlir::scf::ForOp loop);
 
+/// Clones `ops` of the body of `loop`, and what they are computed from there,
+/// as they are where its value number `counter` is `step`.
+void cloneForStep(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
+                  llvm::ArrayRef<mlir::Operation *> ops, unsigned counter,
+                  mlir::Value step);
+
 /// The kernel's schedule, with defaults for what is not chosen.
 Schedule getScheduleOf(KernelOp kernel);
 

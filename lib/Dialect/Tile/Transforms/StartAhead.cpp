@@ -16,7 +16,6 @@
 #include "TensorProducts.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
-#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -198,24 +197,14 @@ void Starter::startStep(const StepLoop &from, Value step, MmaTensorOp behind) {
   auto guarded = scf::IfOp::create(builder, loc, exists);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(guarded.thenBlock());
-  SetVector<Operation *> slice;
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  options.filter = [&](Operation *op) {
-    return op->getBlock() == loop.getBody();
-  };
+  SmallVector<Operation *> ops;
   for (const Start &start : from.starts) {
     if (behind && start.behind != behind)
       continue;
-    for (MbarrierWaitOp wait : start.waits)
-      (void)getBackwardSlice(wait, &slice, options);
-    (void)getBackwardSlice(start.product, &slice, options);
+    llvm::append_range(ops, start.waits);
+    ops.push_back(start.product);
   }
-  IRMapping mapping;
-  mapping.map(from.getCounter(), step);
-  for (Operation &op : *loop.getBody())
-    if (slice.contains(&op))
-      builder.clone(op, mapping);
+  cloneForStep(builder, loop, ops, from.counter, step);
 }
 
 void Starter::startNext(const StepLoop &of) {
