@@ -6,8 +6,9 @@
 //
 // cp.async (PTX ISA, "Data Movement and Conversion Instructions: cp.async"):
 // each thread copies 16-byte chunks; what lies past the ends of the matrix is
-// filled with zero. A chunk that does not exist is left out by a predicate, of
-// which ptxas makes that of the copy; a number of bytes it has to compare.
+// filled with zero. In pages a chunk that does not exist is left out by a
+// predicate, of which ptxas makes that of the copy; a number of bytes it has to
+// compare.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,10 +25,10 @@ constexpr int64_t kChunkBytes = 16;
 
 /// Sets the builder, which is at `op`, to where what is made of `operands`
 /// alone is computed once: in front of the outermost loop around `op` in which
-/// they stay the same, if there is one. That is worth its registers where pages
-/// are looked up.
+/// they stay the same, if there is one. For more than what a thread's number
+/// says that is worth its registers only where pages are looked up.
 void setToFront(OpBuilder &builder, CopyAsyncOp op, ValueRange operands) {
-  if (!op.getTable())
+  if (!operands.empty() && !op.getTable())
     return;
   auto changeIn = [&](Operation *around) {
     return llvm::any_of(operands, [&](Value operand) {
@@ -81,6 +82,7 @@ private:
   void copyPass(int64_t row, const Place &place);
   Value getRow(const Place &place);
   void copyWhole(const Target &to, const Place &place, int64_t panels);
+  Value sourceBytes(const Place &place, int64_t panel);
   void copyPart(const Target &to, const Place &place, int64_t panel);
   Target getTarget(int64_t row);
   Value getNext(Value from);
@@ -106,6 +108,7 @@ private:
   /// the address of that chunk in the first panel, of the pass at hand without
   /// packed heads and pages.
   Value chunk, firstRow, from;
+  Value chunkBytes; ///< from the panel's row to the chunk
   /// Where it goes in the tile, of a first row of a swizzle's period.
   llvm::SmallDenseMap<int64_t, Value> targets;
   Value rowBytes;           ///< from one row of the matrix to the next
@@ -142,6 +145,7 @@ TileCopy::TileCopy(OpBuilder &builder, CopyAsyncOp op, ValueRange parts,
     Value thread = index.thread();
     chunk = index.bitAnd(thread, chunksPerRow - 1);
     firstRow = index.div(thread, chunksPerRow);
+    chunkBytes = index.toI64(index.mul(chunk, kChunkBytes));
   }
   OpBuilder::InsertionGuard guard(builder);
   setToFront(builder, op, fixed);
@@ -156,9 +160,11 @@ void TileCopy::locateFirst(SmallVector<Value> indices) {
   int64_t rank = op.getSource().getType().getRank();
   unsigned rowDim = rank - 2;
   int64_t elementBytes = type.getElementBytes();
-  Value firstCol = index.mul(chunk, kChunkBytes / elementBytes);
-  if (static_cast<int64_t>(indices.size()) == rank)
-    firstCol = index.add(index.toI32(indices.pop_back_val()), firstCol);
+  Value firstCol = index.mul(chunk, kChunkBytes / elementBytes), column;
+  if (static_cast<int64_t>(indices.size()) == rank) {
+    column = index.toI32(indices.pop_back_val());
+    firstCol = index.add(column, firstCol);
+  }
   positions = type.getRows() / op.getHeads();
   indices.back() = index.toI32(indices.back());
   // In pages each row is found for itself, unless they are neighbours.
@@ -167,7 +173,9 @@ void TileCopy::locateFirst(SmallVector<Value> indices) {
   else if (op.getHeads() > 1)
     headBytes = index.mul(source.stride(index, rowDim - 1), elementBytes);
   from = source.address(index, indices);
-  from = index.offset(from, index.toI64(index.mul(firstCol, elementBytes)));
+  if (column)
+    from = index.offset(from, index.toI64(index.mul(column, elementBytes)));
+  from = index.offset(from, chunkBytes);
   rowBytes = index.mul(source.stride(index, rowDim), elementBytes);
   rowsLeft = source.size(index, rowDim);
   rowsLeft = index.add(rowsLeft, index.mul(indices.back(), -1));
@@ -247,7 +255,8 @@ Value TileCopy::getNext(Value from) {
 void TileCopy::copyPass(int64_t row, const Place &place) {
   Target to = getTarget(row);
   int64_t panels = type.getCols() / type.getPanelCols(), whole = 0;
-  while (whole < panels && (op.getInBounds() || hasWholePanel(whole)))
+  while (op.getTable() && whole < panels &&
+         (op.getInBounds() || hasWholePanel(whole)))
     ++whole;
   copyWhole(to, place, whole);
   for (int64_t panel = whole; panel < panels; ++panel)
@@ -286,24 +295,33 @@ void TileCopy::copyWhole(const Target &to, const Place &place, int64_t panels) {
   block.create();
 }
 
-/// Copies as much of the chunk of a row in a panel as there are columns.
-void TileCopy::copyPart(const Target &to, const Place &place, int64_t panel) {
+/// As many bytes of the chunk of a row in a panel as there are, or null for
+/// all.
+Value TileCopy::sourceBytes(const Place &place, int64_t panel) {
+  if (op.getInBounds())
+    return {};
   Location loc = op.getLoc();
-  Value all = index.i32(kChunkBytes), none = index.i32(0);
-  Value bytes = index.mul(index.add(colsLeft, -panel * type.getPanelCols()),
-                          type.getElementBytes());
-  bytes = arith::MinSIOp::create(builder, loc, bytes, all);
-  bytes = arith::MaxSIOp::create(builder, loc, bytes, none);
-  Value row = getRow(place);
+  Value all = index.i32(kChunkBytes), none = index.i32(0), bytes = all;
+  if (!hasWholePanel(panel)) {
+    bytes = index.mul(index.add(colsLeft, -panel * type.getPanelCols()),
+                      type.getElementBytes());
+    bytes = arith::MinSIOp::create(builder, loc, bytes, all);
+    bytes = arith::MaxSIOp::create(builder, loc, bytes, none);
+  }
   Value exists = arith::CmpIOp::create(builder, loc,
                                        sinceFirst ? arith::CmpIPredicate::ugt
                                                   : arith::CmpIPredicate::sgt,
-                                       place.rowsLeft, row);
-  bytes = arith::SelectOp::create(builder, loc, exists, bytes, none);
+                                       place.rowsLeft, getRow(place));
+  return arith::SelectOp::create(builder, loc, exists, bytes, none);
+}
+
+/// Copies as much of the chunk of a row in a panel as there is.
+void TileCopy::copyPart(const Target &to, const Place &place, int64_t panel) {
   Value target = index.offset(to.pointer, to.getBytes(type, panel));
   Value from = index.offset(place.from, panel * type.getSwizzle());
-  NVVM::CpAsyncOp::create(builder, loc, target, from, kChunkBytes,
-                          NVVM::LoadCacheModifierKind::CG, bytes);
+  NVVM::CpAsyncOp::create(builder, op.getLoc(), target, from, kChunkBytes,
+                          NVVM::LoadCacheModifierKind::CG,
+                          sourceBytes(place, panel));
 }
 
 /// True if the rows of a pass are neighbours in one page: tiles begin at a

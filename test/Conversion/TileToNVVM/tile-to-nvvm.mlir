@@ -10,10 +10,8 @@
 attn_tile.kernel @copies(%k: !attn_tile.global<?x64xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   %t = attn_tile.alloc {offset = 1024 : i64} : !attn_tile.shared<64x64xf16, swizzle = 128>
-  // 64 rows of 8 chunks by 128 threads: 4 copies each; what is past the end is left out.
-  // CHECK: setp.le.s32 %ignored, $2, 0;\0A\09cp.async.cg.shared.global [$0+0], [$1+0], 16, %ignored;
-  // CHECK: setp.le.s32 %ignored, $2, 16;\0A\09cp.async.cg.shared.global [$0+2048], [$1+0], 16, %ignored;
-  // CHECK-COUNT-2: cp.async.cg.shared.global {{.*}}, 16, %ignored;
+  // 64 rows of 8 chunks by 128 threads: 4 copies each; past the end 0 bytes.
+  // CHECK-COUNT-4: nvvm.cp.async.shared.global {{.*}}, 16, cache =  cg, %{{.*}} :
   attn_tile.copy_async %k[%c0] to %t : !attn_tile.global<?x64xf16> to !attn_tile.shared<64x64xf16, swizzle = 128>
   // CHECK: nvvm.cp.async.commit.group
   attn_tile.commit_group
@@ -28,7 +26,7 @@ attn_tile.kernel @copies(%k: !attn_tile.global<?x64xf16>) warps(4) {
 // CHECK-LABEL: llvm.func @fewer_rows
 // CHECK: %[[HAS:.*]] = arith.cmpi slt, %{{.*}}, %c16_i32
 // CHECK: scf.if %[[HAS]]
-// CHECK: cp.async.cg.shared.global [$0+0], [$1+0], 16, %ignored;
+// CHECK: nvvm.cp.async.shared.global
 attn_tile.kernel @fewer_rows(%k: !attn_tile.global<?x16xf16>) warps(4) {
   %c0 = arith.constant 0 : index
   %t = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<16x16xf16, swizzle = 32>

@@ -28,7 +28,7 @@ CHOSEN = ("tile_m", "tile_n", "stages", "warps", "query_in_registers", "pack_gqa
 IN_FLIGHT = {"sm_80": 32_000, "sm_90a": 48_000}
 #: Instructions before the first request: some 30 read parameters, which are operands of others for ptxas; 65 find by the plan what the CTA has to do, 35 look
 #: up the page and compute addresses. Of a tile of several pages all entries are read first.
-MOST_BEFORE, MOST_BEFORE_OF_PAGES = 140, 147
+MOST_BEFORE, MOST_BEFORE_OF_PAGES = 142, 147
 #: Issued for a byte of numbers of 16 bits and of 8. More are on sm_80 for rows of 128 bytes: 0.031 of 64 numbers of 16 bits, 0.14 of numbers to widen.
 MOST_ISSUED = {2: 0.03, 1: 0.06}
 #: The target, the types of cache and query, D, the page, and the most warp instructions for a byte of the cache.
