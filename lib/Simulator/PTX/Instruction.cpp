@@ -22,7 +22,26 @@ void Instruction::forEachOperand(const OperandVisitor &visit) {
     payload->forEachOperand(visit);
 }
 
+static Halves halvesOf(const Operand &pair) {
+  if (!pair.isRegister())
+    return {-1, -1};
+  return {pair.index, pair.index + 1};
+}
+
+static Halves halvesOf(const std::vector<Operand> &pair) {
+  auto slotOf = [](const Operand &half) {
+    return half.isRegister() ? half.index : -1;
+  };
+  return {slotOf(pair[0]), slotOf(pair[1])};
+}
+
 void Instruction::noteRegisters() {
+  if (isByHalf) {
+    writtenHalves = results.empty() ? halvesOf(dst) : halvesOf(results);
+    readHalves = {halvesOf(a), halvesOf(b), halvesOf(c)};
+    if (!values.empty())
+      readHalves = {halvesOf(values)};
+  }
   readSlots.clear();
   writtenSlots.clear();
   readPredicates.clear();

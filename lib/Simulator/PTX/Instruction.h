@@ -19,6 +19,7 @@
 #include "Types.h"
 #include "attn/Simulator/Counters.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -67,6 +68,9 @@ struct Payload {
   virtual void forEachOperand(const OperandVisitor &visit) {}
 };
 
+/// The slots of a register of 64 bits, or of a vector of two of 32; -1: none.
+using Halves = std::array<s32, 2>;
+
 struct Instruction {
   Handler run = nullptr;
   InstructionClass instructionClass = InstructionClass::Other;
@@ -99,6 +103,7 @@ struct Instruction {
   u64 flops = 0;
   u64 wgmmaSharedBytes = 0; // what a warp's part of a product reads
   bool isWarpSync = false;  // bar.warp.sync
+  bool isByHalf = false;    // halves of 64 bits on their own: .f32x2, packing
 
   // Place.
   u32 line = 0, pc = 0;
@@ -106,10 +111,12 @@ struct Instruction {
 
   // Slots and predicates touched, for the checks.
   std::vector<s32> readSlots, writtenSlots, readPredicates, writtenPredicates;
-  std::vector<s32> stampedSlots; // those of the two first that a wgmma uses
+  std::vector<s32> stampedSlots;  // those of the two first that a wgmma uses
+  std::vector<Halves> readHalves; // of one that is by halves
+  Halves writtenHalves = {-1, -1};
 
   void forEachOperand(const OperandVisitor &visit);
-  /// Fills the four lists above from the operands.
+  /// Fills the lists above from the operands.
   void noteRegisters();
 };
 

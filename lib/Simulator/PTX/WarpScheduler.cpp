@@ -181,12 +181,15 @@ void reconsiderSplits(Warp &warp, bool highest) {
 // The loop
 //===----------------------------------------------------------------------===//
 
+/// The half of a pair that nobody reads may be computed from nothing, and LLVM
+/// leaves it so: it is undefined then, too.
 void checkDefined(Warp &warp, const Instruction &i) {
-  for (s32 slot : i.readSlots)
-    if (u32 lanes = warp.active & ~warp.definedSlots[slot])
-      report(warp, i, Finding::Init,
-             format("read of uninitialized register %s (lanes %08x)",
-                    warp.program->slotNames[slot].c_str(), lanes));
+  if (!i.isByHalf)
+    for (s32 slot : i.readSlots)
+      if (u32 lanes = warp.active & ~warp.definedSlots[slot])
+        report(warp, i, Finding::Init,
+               format("read of uninitialized register %s (lanes %08x)",
+                      warp.program->slotNames[slot].c_str(), lanes));
   for (s32 predicate : i.readPredicates)
     if (u32 lanes = warp.active & ~warp.definedPredicates[predicate])
       report(warp, i, Finding::Init,
@@ -194,11 +197,27 @@ void checkDefined(Warp &warp, const Instruction &i) {
                     warp.program->predicateNames[predicate].c_str(), lanes));
 }
 
+/// What an instruction by halves wrote is as defined as what it read.
+void noteHalves(Warp &warp, const Instruction &i, u32 active) {
+  std::array<u32, 2> undefined = {0, 0};
+  for (const Halves &read : i.readHalves)
+    for (size_t half = 0; half < read.size(); ++half)
+      if (read[half] >= 0)
+        undefined[half] |= active & ~warp.definedSlots[read[half]];
+  for (size_t half = 0; half < undefined.size(); ++half)
+    if (s32 slot = i.writtenHalves[half]; slot >= 0)
+      warp.definedSlots[slot] =
+          (warp.definedSlots[slot] | active) & ~undefined[half];
+}
+
 /// After an instruction: what it wrote, for the register checks.
 void noteWrites(Warp &warp, const Instruction &i, u32 active) {
   if (!warp.definedSlots.empty()) {
-    for (s32 slot : i.writtenSlots)
-      warp.definedSlots[slot] |= active;
+    if (i.isByHalf)
+      noteHalves(warp, i, active);
+    else
+      for (s32 slot : i.writtenSlots)
+        warp.definedSlots[slot] |= active;
     for (s32 predicate : i.writtenPredicates)
       warp.definedPredicates[predicate] |= active;
   }

@@ -85,6 +85,24 @@ TEST(Checks, UninitializedRegister) {
             "");
 }
 
+/// A compiler leaves the half of a pair undefined that nobody reads.
+TEST(Checks, UninitializedHalf) {
+  std::string pair = "mov.b32 %r1, 0; mov.b64 %rd1, {%r2, %r1};"
+                     "fma.rn.f32x2 %rd1, %rd1, %rd1, %rd1;";
+  auto check = [&](const std::string &read) {
+    return finding(kernel(pair + read), with(&Checks::uninitializedRegister));
+  };
+  EXPECT_EQ(check("mov.b64 {_, %r3}, %rd1; add.u32 %r3, %r3, 1;"), "");
+  EXPECT_EQ(check("mov.b64 {%r4, %r3}, %rd1; add.u32 %r3, %r3, 1;"), "");
+  EXPECT_TRUE(contains(check("mov.b64 {%r3, _}, %rd1; add.u32 %r3, %r3, 1;"),
+                       "initcheck: read of uninitialized register %r3 (lanes "
+                       "ffffffff)"));
+  EXPECT_TRUE(contains(check("add.u64 %rd1, %rd1, 1;"),
+                       "initcheck: read of uninitialized register %rd1"));
+  EXPECT_TRUE(contains(check("mov.b64 {%r5, %r3}, %rd1; mov.b32 %r4, %r5;"),
+                       "initcheck: read of uninitialized register %r5"));
+}
+
 /// Two warps: one writes, the other reads.
 std::string raceKernel(const std::string &between) {
   return kernel("mov.u32 %r1, s; setp.lt.u32 %p1, %r0, 32;"

@@ -58,6 +58,7 @@ bool decodePacked(Decoder &decoder) {
     i.rounding = Rounding::Nearest;
   }
   i.operation = u32(op);
+  i.isByHalf = true;
   decodeOperands(decoder, 8, numSources);
   decoder.setHandler(runPacked,
                      op == ArithmeticOp::Fma   ? InstructionClass::FloatFma
