@@ -132,8 +132,12 @@ struct Counters {
   uint64_t tmaLoadBytes = 0, tmaStoreBytes = 0, tmaReduceBytes = 0;
 
   uint64_t sharedLoadBytes = 0, sharedStoreBytes = 0;
+  /// What bulk and tensor copies write there, in each CTA of a multicast.
+  uint64_t bulkSharedBytes = 0;
   /// What wgmma reads of its factors, 128 bytes a clock.
   uint64_t wgmmaSharedBytes = 0;
+  /// The same that the products of tcgen05 read, of both CTAs of a pair.
+  uint64_t tcgen05SharedBytes = 0;
   /// Accesses of other CTAs' shared memory.
   uint64_t distributedSharedBytes = 0;
   /// Passes over the 32 banks, and how many of them are conflicts.

@@ -29,6 +29,8 @@ inline constexpr uint64_t blackwellCopyBytesPerCycle = 32;
 inline constexpr uint64_t tensorFlopsPerCycle = 4096;
 /// The same of a B200, for tcgen05.mma (2.25 PFLOP/s over 148 SMs at 1.85 GHz).
 inline constexpr uint64_t tcgen05FlopsPerCycle = 8192;
+/// Bytes of shared memory that an SM reads or writes in a cycle.
+inline constexpr uint64_t sharedBytesPerCycle = 128;
 /// Pipeline latency of the first result of a wgmma.
 inline constexpr uint64_t wgmmaLatency = 32;
 /// Warp instructions that an SM issues in a cycle, and lanes of special

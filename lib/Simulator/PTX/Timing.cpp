@@ -82,6 +82,13 @@ static uint64_t getKernelClocks(const std::vector<uint64_t> &ctas,
 // Units
 //===----------------------------------------------------------------------===//
 
+/// What copies and stores write, and loads and products read.
+static double getSharedBytes(const Counters &counters) {
+  return double(counters.cpAsyncBytes + counters.bulkSharedBytes +
+                counters.sharedLoadBytes + counters.sharedStoreBytes +
+                counters.wgmmaSharedBytes + counters.tcgen05SharedBytes);
+}
+
 /// Clocks of an SM in which a unit is needed, of all CTAs together.
 static std::vector<UnitTiming> getUnits(const LaunchReport &report) {
   const Counters &counters = report.counters;
@@ -100,7 +107,9 @@ static std::vector<UnitTiming> getUnits(const LaunchReport &report) {
   return {{"tensor cores", double(counters.mmaFlops) / tensorFlops},
           {"special functions", special},
           {"issue", schedulers},
-          {"copies", copied / double(report.timeline.copyBytesPerCycle)}};
+          {"copies", copied / double(report.timeline.copyBytesPerCycle)},
+          {"shared memory",
+           getSharedBytes(counters) / double(sharedBytesPerCycle)}};
 }
 
 /// `ctaClocks`: of all CTAs.
@@ -127,11 +136,7 @@ static CacheTiming getCache(const LaunchReport &report, double ctaClocks) {
   auto bytes = double(cache.bytes);
   for (uint64_t count : counters.warpInstructions)
     cache.instructions += double(count) / bytes;
-  cache.sharedBytes =
-      double(counters.cpAsyncBytes + counters.tmaLoadBytes +
-             counters.sharedLoadBytes + counters.sharedStoreBytes +
-             counters.wgmmaSharedBytes) /
-      bytes;
+  cache.sharedBytes = getSharedBytes(counters) / bytes;
   cache.inFlight =
       double(report.timeline.byteCycles) / std::max(1.0, ctaClocks);
   return cache;

@@ -190,10 +190,13 @@ u64 Tracer::onWgmma(Warp &warp, const Instruction &instruction) {
 }
 
 u64 Tracer::onTensorProduct(Warp &warp, const Instruction &instruction,
-                            u64 flops) {
+                            u64 flops, u64 sharedBytes) {
   Units &unit = units[warp.cta];
   u64 begin = std::max(warp.cycle, unit.tensorFree);
-  unit.tensorFree = begin + std::max<u64>(flops / tcgen05FlopsPerCycle, 1);
+  unit.sharedFree =
+      std::max(begin, unit.sharedFree) + sharedBytes / sharedBytesPerCycle;
+  u64 cycles = std::max<u64>(flops / tcgen05FlopsPerCycle, 1);
+  unit.tensorFree = std::max(begin + cycles, unit.sharedFree);
   emit(warp, tensorTrack, begin, unit.tensorFree, "tcgen05.mma", "mma",
        instruction.line);
   return unit.tensorFree + wgmmaLatency;

@@ -16,6 +16,7 @@
 #ifndef ATTN_LIB_SIMULATOR_PTX_TRACER_H
 #define ATTN_LIB_SIMULATOR_PTX_TRACER_H
 
+#include "LatencyModel.h"
 #include "Machine.h"
 #include "attn/Simulator/Trace.h"
 
@@ -36,11 +37,16 @@ public:
                      u64 before);
   /// A copy of `bytes` starts; returns the cycle at which it is complete.
   u64 onCopy(Warp &warp, const Instruction &instruction, u64 bytes);
+  /// A copy writes `bytes` to a CTA's shared memory, beside what else uses it.
+  void onSharedWrite(const Cta &cta, u64 bytes) {
+    units[&cta].sharedFree += bytes / sharedBytesPerCycle;
+  }
   /// A wgmma starts; returns the cycle at which it is complete.
   u64 onWgmma(Warp &warp, const Instruction &instruction);
-  /// A tcgen05.mma of `flops` starts; returns the cycle at which it is
-  /// complete.
-  u64 onTensorProduct(Warp &warp, const Instruction &instruction, u64 flops);
+  /// A tcgen05.mma starts, for which a CTA's tensor cores compute `flops` and
+  /// read `sharedBytes`; returns the cycle at which it is complete.
+  u64 onTensorProduct(Warp &warp, const Instruction &instruction, u64 flops,
+                      u64 sharedBytes);
 
   /// Ends open spans; call while the cluster still exists.
   void finish(Cluster &cluster);
@@ -51,7 +57,7 @@ public:
 private:
   /// Units of an SM, by CTA of the cluster.
   struct Units {
-    u64 tensorFree = 0, copyFree = 0;
+    u64 tensorFree = 0, copyFree = 0, sharedFree = 0;
   };
   /// A run of instructions of one category on a warp.
   struct OpenSpan {
@@ -81,9 +87,10 @@ inline u64 traceWgmma(Warp &warp, const Instruction &instruction) {
   return tracer ? tracer->onWgmma(warp, instruction) : 0;
 }
 inline u64 traceTensorProduct(Warp &warp, const Instruction &instruction,
-                              u64 flops) {
+                              u64 flops, u64 sharedBytes) {
   Tracer *tracer = warp.cta->cluster->tracer;
-  return tracer ? tracer->onTensorProduct(warp, instruction, flops) : 0;
+  return tracer ? tracer->onTensorProduct(warp, instruction, flops, sharedBytes)
+                : 0;
 }
 /// The warp waits until `cycle`; kept even when there is no tracer.
 inline void traceWaitUntil(Warp &warp, u64 cycle) {

@@ -65,6 +65,9 @@ void attn::sim::issueToShared(Warp &warp, const Instruction &i,
   if (cta.liveLanes == 0)
     report(warp, i, Finding::Memory,
            format("bulk copy into CTA rank %u, which has exited", cta.rank));
+  warp.worker->counters.bulkSharedBytes += copy.bytes;
+  if (Tracer *tracer = cta.cluster->tracer)
+    tracer->onSharedWrite(cta, copy.bytes);
   checkInitVisible(warp, i, *mbarrier.cta, mbarrier.offset);
   noteCopy(warp, i, *mbarrier.cta, mbarrier.offset);
   if (cta.cluster->keepsClocks()) {

@@ -114,10 +114,20 @@ public:
       multiply(ctas[index], index);
     u64 flops = 2ull * shape.m * shape.n * shape.k;
     warp.worker->counters.mmaFlops += flops;
-    issuer.doneCycle = traceTensorProduct(warp, i, flops / ctas.size());
+    u64 sharedBytes = countSharedBytes();
+    warp.worker->counters.tcgen05SharedBytes += sharedBytes * ctas.size();
+    issuer.doneCycle =
+        traceTensorProduct(warp, i, flops / ctas.size(), sharedBytes);
   }
 
 private:
+  /// What a CTA reads: of a pair each has half of B.
+  u64 countSharedBytes() const {
+    u64 ofB = u64(shape.n / ctas.size()) * elementBytes(shape.kindB);
+    u64 ofA = i.address2 ? 0 : u64(rowsOfCta) * elementBytes(shape.kindA);
+    return (ofA + ofB) * shape.k;
+  }
+
   /// The rows of a CTA.
   void multiply(Cta &cta, u32 index) {
     const char *what = "D of tcgen05.mma";
