@@ -13,9 +13,8 @@
 
 #include "FragmentSlices.h"
 #include "KeyStream.h"
+#include "MissedRemark.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
-
-#include "mlir/IR/Remarks.h"
 
 namespace attn::tile {
 #define GEN_PASS_DEF_HANDOVEREARLYPASS
@@ -336,14 +335,14 @@ struct HandOverEarlyPass
     if (isSplit)
       ++numKernels;
     else
-      explain(getOperation(),
-              hasRole ? "they are not computed column by column"
-                      : "no thread of its own starts their product");
+      remarkMissed(getOperation(), getArgumentName(), "weights-at-once",
+                   "weights are handed over at once",
+                   hasRole ? "they are not computed column by column"
+                           : "no thread of its own starts their product");
   }
 
 private:
   static bool splitAll(RolesOp roles, int64_t early);
-  static void explain(KernelOp kernel, StringRef reason);
 };
 } // namespace
 
@@ -360,13 +359,4 @@ bool HandOverEarlyPass::splitAll(RolesOp roles, int64_t early) {
     isSplit = true;
   }
   return isSplit;
-}
-
-void HandOverEarlyPass::explain(KernelOp kernel, StringRef reason) {
-  if (!kernel->getContext()->getRemarkEngine())
-    return; // Nobody listens.
-  remark::missed(
-      kernel.getLoc(),
-      remark::RemarkOpts::name("weights-at-once").category(getArgumentName()))
-      << "weights are handed over at once: " + reason.str();
 }

@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MissedRemark.h"
 #include "ProductRole.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
-#include "mlir/IR/Remarks.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -310,18 +310,9 @@ struct SpecializeProductsPass
       if (obstacle.empty())
         ++numKernels;
       else
-        explain(getOperation(), obstacle);
+        remarkMissed(getOperation(), getArgumentName(), "products-kept",
+                     "consumers start their products themselves", obstacle);
     }
-  }
-
-private:
-  static void explain(KernelOp kernel, StringRef obstacle) {
-    if (!kernel->getContext()->getRemarkEngine())
-      return; // Nobody listens.
-    remark::missed(
-        kernel.getLoc(),
-        remark::RemarkOpts::name("products-kept").category(getArgumentName()))
-        << "consumers start their products themselves: " + obstacle.str();
   }
 };
 } // namespace
