@@ -6,7 +6,7 @@ Drawn are sizes (static and dynamic, none at all too), element types, heads, hea
 attn-run writes NaN, as it does left of a window) and of queries, keys and values in pages or of 8 bits beside a query of more, new rows that are appended to them before, regions of a mask_mod
 and a score_mod over positions and lengths, by name too, sinks, dropout, other weights than softmax, changed probabilities, 8-bit floats with descale, data and constants from the ends of their ranges, and sums of them that wrap around in 64 or 32 bits, the
 schedule's kind, linear attention in each direction, appends alone, merges, sequences behind each other, rotary embedding and norms of queries and keys, loops, parallel ones too, and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
-always the same. With --gradients each problem's backward is run, its forward before it, some by products of 8 bits. Gradients in f32 of problems in f16
+always the same. With --gradients each problem's backward is run, its forward before it, some by products of 8 bits, and on sm_100a some of others by pairs of CTAs. Gradients in f32 of problems in f16
 or bf16, those of biases and captured tensors, are sums of what rounding of the output has changed: they may miss the rule, those in f16 and bf16 by less than twice, and are
 counted, as long as the relative error is below a hundredth. More than a tenth of such, or a quarter of refusals, fails a search of a
 hundred runs. A failing case is kept beside the message, which has the command.
@@ -28,6 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fuzz import is_watched_fault  # noqa: E402
 from operations import Append, Layout, add_gradients, draw_plan, draw_sizes, write_append, write_linear, write_mapped, write_merge, write_ragged  # noqa: E402
 from float8_gradients import write_float8_gradients  # noqa: E402
+from pairs import write_pair_gradients  # noqa: E402
 from latent import write_latent  # noqa: E402
 from rows import write_rows  # noqa: E402
 from outputs import write_outputs  # noqa: E402
@@ -409,6 +410,9 @@ def run_case(seed, case, devices, gradients=False):
             if family := draw_family(random.Random(f"{seed}/{case}/{device}"), device, text):
                 command[1] = str(path.with_name(f"{family}.mlir"))
                 Path(command[1]).write_text(text.replace("\n      : ", f' {{schedule = #attn.schedule<mma = "{family}">}}\n      : ', 1))
+            if gradients and device == "sim:sm_100a" and (rng := random.Random(f"{seed}/{case}/pairs")).random() < 0.15:
+                pairs, options = write_pair_gradients(rng, folder)
+                command = ["attn-run", str(pairs), f"--device={device}", "--verify", *options]
             try:
                 result = run_command(command)
             except subprocess.TimeoutExpired:
