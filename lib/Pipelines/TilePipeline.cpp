@@ -49,6 +49,7 @@ void attn::buildTilePipeline(OpPassManager &pm,
   kernels.addPass(tile::createHandOverEarlyPass());
   kernels.addPass(tile::createCommitStagesPass());
   kernels.addPass(tile::createSinkWaitsPass());
+  kernels.addPass(tile::createPairProductsPass());
   kernels.addPass(tile::createSinkScalarsPass());
   kernels.addPass(
       tile::createAllocateSharedMemoryPass(getSharedMemoryLimit(options)));

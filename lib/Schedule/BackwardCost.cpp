@@ -84,6 +84,7 @@ private:
   int64_t getStreamed() const {
     return keysStay() ? schedule.tileM : schedule.tileN;
   }
+  int64_t getHeld(int64_t columns, bool isReadBothWays) const;
   int64_t getStreamBytes() const;
   bool isSliced() const { return isStepSliced(problem, family, getStreamed()); }
   bool readsScoreTileLast() const {
@@ -102,6 +103,7 @@ private:
   std::string findStageObstacle() const;
   std::string findEarlyObstacle() const;
   std::string findClusterObstacle() const;
+  std::string findPairObstacle() const;
   std::string findFloat8Obstacle() const;
   double getSharedClocks() const;
   double getTensorMemoryClocks() const;
@@ -129,11 +131,21 @@ int64_t KernelModel::getGradientColumns() const {
   }
 }
 
+/// Of a streamed tile's columns as many as a CTA of a pair has rows or columns
+/// of: all if products read it in both ways.
+int64_t KernelModel::getHeld(int64_t columns, bool isReadBothWays) const {
+  return schedule.ctaPair && !isReadBothWays ? columns / 2 : columns;
+}
+
 /// Tiles of a stage, with the vectors of its rows.
 int64_t KernelModel::getStreamBytes() const {
+  // Scores and gradients read them; dV is no product of Q or K, and of dO or V
+  // alone it is one.
+  int64_t columns =
+      getHeld(dim, kernel != BackwardKernel::ValueGradient) +
+      getHeld(valueDim, kernel == BackwardKernel::KeyValueGradients);
   // A slice of a gradient takes one of what streams, as a tile of its own; dV
   // takes no more of dO.
-  int64_t columns = dim + valueDim;
   if (getSlices() > 1)
     columns = getGradientColumns() + (hasScoreGradient() ? columns : dim);
   int64_t bytes = getStreamed() * columns * inputBytes;
@@ -285,10 +297,10 @@ std::string KernelModel::findClusterObstacle() const {
   if (ctas == 1)
     return "";
   std::string got = ", got " + std::to_string(ctas);
-  if (!keysStay() || isFused() || !hasRoles() || transposes() ||
-      getSlices() > 1)
-    return "expected cluster_n = 1 but in kernels for dK and dV whose CTAs "
-           "read the same tiles as they are" +
+  bool areOfKind = keysStay() || hasTensorMemory();
+  if (!areOfKind || isFused() || !hasRoles() || transposes() || getSlices() > 1)
+    return "expected cluster_n = 1 but in kernels whose CTAs read the same "
+           "tiles as they are, for dQ of tcgen05" +
            got;
   if ((ctas & (ctas - 1)) != 0 || ctas > target.maxClusterCtas)
     return "expected cluster_n to be a power of two of at most " +
@@ -296,8 +308,31 @@ std::string KernelModel::findClusterObstacle() const {
   if (problem.mask.isBand() || problem.mask.density != 1)
     return "expected cluster_n = 1 where keys are seen by different rows" + got;
   if (getStreamed() % (8 * ctas) != 0)
-    return "expected tile_m to be a multiple of 8 * cluster_n = " +
-           std::to_string(8 * ctas) + ", got " + std::to_string(getStreamed());
+    return std::string("expected ") + (keysStay() ? "tile_m" : "tile_n") +
+           " to be a multiple of 8 * cluster_n = " + std::to_string(8 * ctas) +
+           ", got " + std::to_string(getStreamed());
+  return "";
+}
+
+/// CTAs that multiply together share all right operands, of which each has half
+/// of the rows or of the columns, in panels of a swizzle of 32 bytes or more.
+std::string KernelModel::findPairObstacle() const {
+  constexpr int64_t ctas = 2, panelBytes = 32;
+  if (!schedule.ctaPair)
+    return "";
+  if (schedule.clusterN != ctas || !hasTensorMemory() || inputBytes != 2)
+    return "expected cta_pair = 0 but in kernels of tcgen05 with cluster_n = "
+           "2, "
+           "of 16-bit inputs, got cluster_n = " +
+           std::to_string(schedule.clusterN);
+  // Of what is read by rows alone, no columns are divided.
+  bool isValueHalved = keysStay() && kernel != BackwardKernel::KeyGradient;
+  for (int64_t columns : {dim, isValueHalved ? valueDim : dim})
+    if (columns * inputBytes % (ctas * panelBytes) != 0)
+      return "expected head dims in multiples of " +
+             std::to_string(ctas * panelBytes / inputBytes) +
+             " with cta_pair = 1, got D = " + std::to_string(problem.headDim) +
+             " and Dv = " + std::to_string(problem.valueDim);
   return "";
 }
 
@@ -371,7 +406,8 @@ std::string KernelModel::findObstacle() const {
   if (std::string obstacle = findFusedObstacle(); !obstacle.empty())
     return obstacle;
   for (const std::string &obstacle :
-       {findStageObstacle(), findEarlyObstacle(), findClusterObstacle()})
+       {findStageObstacle(), findEarlyObstacle(), findClusterObstacle(),
+        findPairObstacle()})
     if (!obstacle.empty())
       return obstacle;
   for (std::optional<ElementType> type :
@@ -417,14 +453,15 @@ double KernelModel::countTiles() const {
 
 /// Shared memory of one tile: wgmma reads both operands of S and dP, and of the
 /// other products the right one, for each warpgroup; mma_sync the same for each
-/// warp.
+/// warp. Of a pair of CTAs each reads half of the right one.
 double KernelModel::getSharedClocks() const {
   auto rows = static_cast<double>(family.facts.unitRows);
   double owners = static_cast<double>(getStaying()) / rows;
   double depth = dim + (hasScoreGradient() ? valueDim : 0);
   double width = static_cast<double>(inputBytes);
-  double bytes = width * depth * (rows + getStreamed()) +
-                 width * getStreamed() * getGradientColumns();
+  double right = width * static_cast<double>(getStreamed()) *
+                 (depth + static_cast<double>(getGradientColumns()));
+  double bytes = width * depth * rows + (schedule.ctaPair ? right / 2 : right);
   // dS is written, and read with the keys; dQ is written, and read by the copy.
   double exchange = 0;
   if (isFused()) {

@@ -21,6 +21,10 @@
 using namespace attn;
 using namespace attn::detail;
 
+/// Rows, or keys, that stream from which on pairs of CTAs of one warpgroup
+/// begin and end in less time than they save: 1,300 clocks, of 96 for each tile
+/// of 128 rows of dK and dV at D = 128 (attn-sim).
+static constexpr int64_t kPairLength = 2048;
 /// What a fused backward has to gain to be worth bits that differ.
 static constexpr double kFusedGain = 1.05;
 /// A small cache needs a workspace and kernels that wait for each other: it is
@@ -105,12 +109,16 @@ public:
                                 std::optional<int64_t> rows) const;
 
 private:
+  const ScheduleOverrides &getOverrides(BackwardKernel kernel) const {
+    return kernel == BackwardKernel::QueryGradient ? given.query : given.keys;
+  }
   std::vector<Schedule> getCandidates(BackwardKernel kernel) const;
   std::vector<int64_t> getMoreStages(BackwardKernel kernel) const;
   std::vector<int64_t> getClusters(BackwardKernel kernel) const;
   int64_t getEarlyRows(BackwardKernel kernel, int64_t streamed) const;
   Schedule getSchedule(BackwardKernel kernel, int64_t staying, int64_t streamed,
                        int64_t stages, int64_t columns) const;
+  bool mayPair(BackwardKernel kernel, const Schedule &schedule) const;
   void addVariants(BackwardKernel kernel, const Schedule &base,
                    std::vector<Schedule> &candidates) const;
 
@@ -132,10 +140,13 @@ static bool dropsBits(const AttentionProblem &problem, bool keysStay,
 }
 
 /// What is asked for of all kernels may mean nothing for that of dQ.
-static void dropKeyFields(Schedule &schedule) {
+static void dropKeyFields(Schedule &schedule, const Family &family) {
   Schedule defaults;
   schedule.earlyRows = defaults.earlyRows;
+  if (family.facts.tensorColumns > 0)
+    return;
   schedule.clusterN = defaults.clusterN;
+  schedule.ctaPair = defaults.ctaPair;
 }
 
 Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
@@ -147,7 +158,7 @@ Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
   schedule.tileM = keysStay ? streamed : staying;
   schedule.tileN = keysStay ? staying : streamed;
   schedule.stages = stages;
-  const ScheduleOverrides &overrides = keysStay ? given.keys : given.query;
+  const ScheduleOverrides &overrides = getOverrides(kernel);
   overrides.apply(schedule);
   schedule.mma = mma;
   schedule.tileD = alignUp(problem.headDim, kWarpRows);
@@ -160,7 +171,7 @@ Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
   if (!overrides.has("early_rows"))
     schedule.earlyRows = getEarlyRows(kernel, schedule.tileM);
   if (!keysStay)
-    dropKeyFields(schedule);
+    dropKeyFields(schedule, family);
   if (!overrides.has("warps"))
     schedule.warps =
         family.countWarps(keysStay ? schedule.tileN : schedule.tileM);
@@ -186,13 +197,28 @@ KernelSelector::getMoreStages(BackwardKernel kernel) const {
 /// CTAs that may share what they stream. Of tcgen05 two come first: where L2
 /// does not limit they still begin sooner (attn-sim); of others one does.
 std::vector<int64_t> KernelSelector::getClusters(BackwardKernel kernel) const {
-  bool mayShare = given.hasUniformKeys && getFamily(mma).hasRoles() &&
-                  kernel != BackwardKernel::QueryGradient &&
-                  kernel != BackwardKernel::AllGradients;
+  bool hasTensorMemory = getFamily(mma).facts.tensorColumns > 0;
+  bool mayShare =
+      given.hasUniformKeys && getFamily(mma).hasRoles() &&
+      (hasTensorMemory || kernel != BackwardKernel::QueryGradient) &&
+      kernel != BackwardKernel::AllGradients;
   if (!mayShare)
     return {1};
-  return getFamily(mma).facts.tensorColumns > 0 ? std::vector<int64_t>{2, 1}
-                                                : std::vector<int64_t>{1, 2};
+  return hasTensorMemory ? std::vector<int64_t>{2, 1}
+                         : std::vector<int64_t>{1, 2};
+}
+
+/// Two CTAs may multiply together what they share. That comes first: products
+/// of two warpgroups are limited by shared memory, of which pairs read less;
+/// one warpgroup's are as long.
+bool KernelSelector::mayPair(BackwardKernel kernel,
+                             const Schedule &schedule) const {
+  const Family::Facts &facts = getFamily(mma).facts;
+  bool keysStay = kernel != BackwardKernel::QueryGradient;
+  int64_t staying = keysStay ? schedule.tileN : schedule.tileM;
+  int64_t length = keysStay ? problem.queryLength : problem.kvLength;
+  return schedule.clusterN == 2 && facts.tensorColumns > 0 &&
+         (staying > facts.unitRows || length >= kPairLength);
 }
 
 /// Three quarters of a tile: their product takes about as long as the
@@ -211,22 +237,29 @@ static std::vector<int64_t> getStayingTiles(const Family &family) {
   return {128, 64, 192, 32};
 }
 
-/// `base` with more stages, and in clusters; a lone tile of keys has nobody to
-/// share with.
+/// `base` with more stages, in clusters and in pairs; a lone tile has nobody to
+/// share with. CTAs of dQ share as pairs only.
 void KernelSelector::addVariants(BackwardKernel kernel, const Schedule &base,
                                  std::vector<Schedule> &candidates) const {
-  const ScheduleOverrides &overrides =
-      kernel == BackwardKernel::QueryGradient ? given.query : given.keys;
+  const ScheduleOverrides &overrides = getOverrides(kernel);
+  bool keysStay = kernel != BackwardKernel::QueryGradient;
+  bool isAlone = keysStay ? problem.kvLength <= base.tileN
+                          : problem.queryLength <= base.tileM;
   for (int64_t more : getMoreStages(kernel))
     for (int64_t ctas : getClusters(kernel)) {
-      if (ctas > 1 && problem.kvLength <= base.tileN)
+      if (ctas > 1 && isAlone)
         continue;
       Schedule schedule = base;
       if (!overrides.has("score_stages"))
         schedule.scoreStages = more > 0 ? base.stages + more : 0;
       if (ctas > 1 && !overrides.has("cluster_n"))
         schedule.clusterN = ctas;
-      candidates.push_back(schedule);
+      if (mayPair(kernel, schedule) && !overrides.has("cta_pair")) {
+        candidates.push_back(schedule);
+        candidates.back().ctaPair = true;
+      }
+      if (keysStay || ctas == 1 || schedule.ctaPair)
+        candidates.push_back(schedule);
     }
 }
 
@@ -256,14 +289,16 @@ KernelSelector::select(BackwardKernel kernel,
                        std::optional<int64_t> rows) const {
   std::optional<BackwardChoice> best;
   std::string reason;
+  bool arePairsGiven = getOverrides(kernel).has("cta_pair");
   for (const Schedule &schedule : getCandidates(kernel)) {
     if (rows && *rows % schedule.tileM != 0)
       continue;
     Result<BackwardCost> cost =
         getBackwardCost(problem, kernel, schedule, target);
     if (!cost) {
-      // The first one says the most: it is what fits most often.
-      if (reason.empty())
+      // The first one says the most: it is what fits most often. That CTAs are
+      // no pair is one only where they are asked to be.
+      if (reason.empty() && (!schedule.ctaPair || arePairsGiven))
         reason = cost.error();
       continue;
     }
@@ -399,6 +434,14 @@ static int64_t getRowValueBytes(const AttentionProblem &problem,
   return problem.batch * problem.queryHeads * rows * columns * 4;
 }
 
+/// True if CTAs are asked to share tiles, which only kernels with roles do.
+static bool areInClusters(const BackwardOverrides &given) {
+  Schedule query, keys;
+  given.query.apply(query);
+  given.keys.apply(keys);
+  return query.clusterN > 1 || keys.clusterN > 1;
+}
+
 /// Kernels that keep a whole row or column of tiles in a CTA.
 static Result<BackwardSelection>
 selectLargeCache(const AttentionProblem &problem, const TargetInfo &target,
@@ -409,8 +452,8 @@ selectLargeCache(const AttentionProblem &problem, const TargetInfo &target,
   std::vector<const Family *> families = getFamilies(target);
   for (const Family *family : families) {
     MmaFamily mma = family->facts.id;
-    bool isWithout = !family->hasRoles() && getFused(given) == true &&
-                     families.front()->hasRoles();
+    bool isWithout = !family->hasRoles() && families.front()->hasRoles() &&
+                     (getFused(given) == true || areInClusters(given));
     if (!allows(given, mma) || isWithout)
       continue;
     Result<BackwardSelection> selection =

@@ -128,11 +128,14 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
     head.write(Operand::Lse, schedule.tileM * kFloatBytes);
     head.write(Operand::Delta, schedule.tileM * kFloatBytes);
   });
-  // CTAs of a cluster take the same tiles of Q and dO from one read.
+  // CTAs of a cluster take the same tiles of Q and dO, or K and V, from one
+  // read.
   int64_t tiles = ceilDiv(keysStay ? problem.kvLength : problem.queryLength,
                           keysStay ? schedule.tileN : schedule.tileM);
-  if (keysStay && schedule.clusterN > 1)
-    for (Operand operand : {Operand::Query, Operand::OutputGradient}) {
+  if (schedule.clusterN > 1)
+    for (Operand operand :
+         {keysStay ? Operand::Query : Operand::Key,
+          keysStay ? Operand::OutputGradient : Operand::Value}) {
       int64_t &reads = head.reads[static_cast<size_t>(operand)];
       reads = reads / tiles * ceilDiv(tiles, schedule.clusterN);
     }

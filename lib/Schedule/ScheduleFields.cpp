@@ -262,9 +262,16 @@ static constexpr Field fields[] = {
         "weights of the others are computed, a multiple of 32; 0: none",
         0, 256)
         .ofBackward(Shown::IfSet),
-    number<&Schedule::clusterN>(
-        "cluster_n",
-        "backward: CTAs of dK and dV that share Q/dO tiles by multicast", 1, 16)
+    number<&Schedule::clusterN>("cluster_n",
+                                "backward: CTAs that share the tiles they "
+                                "stream by multicast, Q/dO for dK "
+                                "and dV, K/V for dQ",
+                                1, 16)
+        .ofBackward(Shown::IfSet),
+    flag<&Schedule::ctaPair>(
+        "cta_pair",
+        "backward: two CTAs of a cluster multiply together, each with half of "
+        "every tile they share in its shared memory (0 or 1)")
         .ofBackward(Shown::IfSet),
     flag<&Schedule::fused>("fused",
                            "backward: one kernel computes all gradients and "

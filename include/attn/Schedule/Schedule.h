@@ -147,9 +147,12 @@ struct Schedule {
   Balance balance = Balance::Grid;
   /// CTAs of a cluster that receive the same K/V tiles by multicast.
   int64_t clusterM = 1;
-  /// Backward: CTAs of a cluster, of neighbouring key tiles, that receive the
-  /// same Q/dO tiles by multicast.
+  /// Backward: CTAs of a cluster, of neighbouring tiles, that receive what they
+  /// stream by multicast: Q/dO for dK and dV, K/V for dQ.
   int64_t clusterN = 1;
+  /// Backward: the two CTAs of such a cluster multiply as a pair, each with
+  /// half of every tile that they share.
+  bool ctaPair = false;
   /// CTAs of a cluster that share the head dims of one query tile.
   int64_t clusterD = 1;
 

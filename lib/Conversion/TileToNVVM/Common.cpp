@@ -18,8 +18,10 @@ using namespace attn::tile;
 //===----------------------------------------------------------------------===//
 
 TileTypeConverter::TileTypeConverter(int64_t warps, int64_t sharing,
-                                     bool hasClusters, bool hasPairs)
-    : warps(warps), sharing(sharing), inClusters(hasClusters), pairs(hasPairs) {
+                                     bool hasClusters, bool hasCtaPairs,
+                                     bool hasPairs)
+    : warps(warps), sharing(sharing), inClusters(hasClusters),
+      inPairs(hasCtaPairs), pairs(hasPairs) {
   addConversion([](Type type) { return type; });
   // A number of 8 bits is moved, and nothing is computed of one.
   addConversion([](FloatType type) -> Type {

@@ -33,18 +33,20 @@ inline constexpr int64_t kWarpgroupThreads = 128;
 class TileTypeConverter : public mlir::TypeConverter {
 public:
   /// Of the kernel whose types are converted: the warps that compute, how many
-  /// of them share rows, whether its CTAs form clusters, and whether its chip
-  /// computes with pairs of f32 (FloatPairs.h).
+  /// of them share rows, whether its CTAs form clusters, whether two of them
+  /// multiply together, and whether its chip computes with pairs of f32
+  /// (FloatPairs.h).
   TileTypeConverter(int64_t warps, int64_t sharing, bool hasClusters,
-                    bool hasPairs);
+                    bool hasCtaPairs, bool hasPairs);
   int64_t getWarps() const { return warps / sharing; }
   int64_t getSharing() const { return sharing; }
   bool hasClusters() const { return inClusters; }
+  bool hasCtaPairs() const { return inPairs; }
   bool hasPairs() const { return pairs; }
 
 private:
   int64_t warps, sharing;
-  bool inClusters, pairs;
+  bool inClusters, inPairs, pairs;
 };
 
 /// The warps among which the rows of a fragment are dealt out.
@@ -73,6 +75,7 @@ protected:
   }
   /// True if the CTA is part of a cluster.
   bool hasClusters() const { return getConverter().hasClusters(); }
+  bool hasCtaPairs() const { return getConverter().hasCtaPairs(); }
   /// True if the chip has instructions for pairs of f32.
   bool hasPairs() const { return getConverter().hasPairs(); }
 

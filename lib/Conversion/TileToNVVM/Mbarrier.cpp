@@ -196,6 +196,11 @@ struct MbarrierArriveLowering : TileOpLowering<MbarrierArriveOp> {
     Value address = mbarrierAddress(index, adaptor.getBarrier().front(),
                                     adaptor.getStage().front());
     int64_t ctas = op.getCtas();
+    if (op.getFirstCta()) {
+      rewriter.replaceOpWithNewOp<attn::ptx::MbarrierArriveClusterOp>(
+          op, address, index.i32(0), index.isZero(index.lane()));
+      return success();
+    }
     if (ctas == 1) {
       Value arrives = op.getOneThread() ? Value() : index.isZero(index.lane());
       rewriter.replaceOpWithNewOp<attn::ptx::MbarrierArriveOp>(op, address,

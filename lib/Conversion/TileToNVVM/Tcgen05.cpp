@@ -65,6 +65,10 @@ void fence(OpBuilder &builder, Location loc, NVVM::Tcgen05FenceKind kind) {
 // Allocation
 //===----------------------------------------------------------------------===//
 
+NVVM::CTAGroupKind getGroup(bool isPair) {
+  return isPair ? NVVM::CTAGroupKind::CTA_2 : NVVM::CTAGroupKind::CTA_1;
+}
+
 /// Runs `build` in the first warp of the CTA.
 void inFirstWarp(OpBuilder &builder, Location loc, function_ref<void()> build) {
   OpBuilder::InsertionGuard guard(builder);
@@ -88,10 +92,10 @@ struct AllocTensorsLowering : TileOpLowering<AllocTensorsOp> {
     Value place = addressOfShared(rewriter, loc, *op.getOffset());
     int64_t columns = TensorTileType::getAllocation(op.getTiles().getTypes());
     inFirstWarp(rewriter, loc, [&] {
+      NVVM::CTAGroupKind group = getGroup(hasCtaPairs());
       NVVM::Tcgen05AllocOp::create(rewriter, loc, place, index.i32(columns),
-                                   NVVM::CTAGroupKind::CTA_1);
-      NVVM::Tcgen05RelinquishAllocPermitOp::create(rewriter, loc,
-                                                   NVVM::CTAGroupKind::CTA_1);
+                                   group);
+      NVVM::Tcgen05RelinquishAllocPermitOp::create(rewriter, loc, group);
     });
     // All columns begin at 0, which nobody has to be told: the CTA meets when
     // mbarriers are initialised, and no role holds an address.
@@ -127,7 +131,7 @@ struct FreeTensorsLowering : TileOpLowering<FreeTensorsOp> {
       NVVM::Tcgen05DeallocOp::create(
           rewriter, loc,
           toPointer(rewriter, loc, adaptor.getTiles().front().front()), columns,
-          NVVM::CTAGroupKind::CTA_1);
+          getGroup(hasCtaPairs()));
     });
     rewriter.eraseOp(op);
     return success();
@@ -157,9 +161,9 @@ struct NarrowTensorLowering : TileOpLowering<NarrowTensorOp> {
 
 bool isByte(Type element) { return element.getIntOrFloatBitWidth() == 8; }
 
-/// PTX ISA, "Instruction descriptor": sums in f32 (1), or i32 (2) of i8, 128
-/// rows; f16 and e4m3 are 0, signed integers 1.
-int64_t instructionDescriptor(Type a, Type b, int64_t columns,
+/// PTX ISA, "Instruction descriptor": sums in f32 (1), or i32 (2) of i8; f16
+/// and e4m3 are 0, signed integers 1.
+int64_t instructionDescriptor(Type a, Type b, int64_t rows, int64_t columns,
                               bool isMnMajorB) {
   auto typeOf = [](Type element) -> int64_t {
     return element.isInteger() || element.isBF16() ||
@@ -167,20 +171,24 @@ int64_t instructionDescriptor(Type a, Type b, int64_t columns,
   };
   int64_t sum = b.isInteger() ? 2 : 1;
   return sum << 4 | typeOf(a) << 7 | typeOf(b) << 10 |
-         int64_t(isMnMajorB) << 16 | columns / 8 << 17 |
-         kProductRows / 16 << 24;
+         int64_t(isMnMajorB) << 16 | columns / 8 << 17 | rows / 16 << 24;
 }
 
-/// Adds the text by which what the thread has started arrives at a barrier, of
-/// each of `ctas` CTAs of a cluster.
+/// As instructions have it.
+std::string getGroupText(bool isPair) {
+  return isPair ? ".cta_group::2" : ".cta_group::1";
+}
+
+/// Adds the text by which what the thread has started, for a pair of CTAs or
+/// for its own, arrives at a barrier of each of `ctas` CTAs of a cluster.
 void addCommit(PtxBlock &block, OpBuilder &builder, Location loc, Value ring,
-               Value stage, int64_t ctas = 1) {
+               Value stage, int64_t ctas, bool isPair) {
   IndexBuilder index(builder, loc);
   Value barrier = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(),
                                            mbarrierAddress(index, ring, stage));
   std::string at = "[" + block.use(barrier).front() + "]";
-  std::string commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one."
-                       "shared::cluster";
+  std::string commit = "tcgen05.commit" + getGroupText(isPair) +
+                       ".mbarrier::arrive::one.shared::cluster";
   if (ctas == 1)
     return block.add(commit + ".b64 " + at);
   std::string all = block.declare("all", 1, 16).front();
@@ -238,6 +246,7 @@ private:
     int64_t columns = isMnMajor ? type.getCols() : type.getRows();
     int64_t depth = isMnMajor ? type.getRows() : type.getCols();
     int64_t products = depth / getProductDepth(type);
+    int64_t ctas = hasCtaPairs() ? 2 : 1;
     int64_t begin = 0, end = products;
     if (std::optional<ArrayRef<int64_t>> part = op.getDepth()) {
       begin = part->front() / getProductDepth(type);
@@ -255,7 +264,8 @@ private:
     std::string descriptor =
         block
             .use(index.i32(instructionDescriptor(
-                op.getElementOfA(), type.getElementType(), columns, isMnMajor)))
+                op.getElementOfA(), type.getElementType(), ctas * kProductRows,
+                ctas * columns, isMnMajor)))
             .front();
     SmallVector<std::string> left = block.use(a), right = block.use(b);
     bool isStored = isa<TensorTileType>(op.getA().getType());
@@ -269,14 +279,13 @@ private:
       if (product == 1 && !op.getAccumulate())
         block.add("mov.pred adds, -1");
       std::string from = isStored ? "[" + left[product] + "]" : left[product];
-      block.add((Twine("tcgen05.mma.cta_group::1.kind::") + kind + " " + to +
-                 ", " + from + ", " + right[product] + ", " + descriptor +
-                 ", adds")
-                    .str());
+      block.add("tcgen05.mma" + getGroupText(hasCtaPairs()) + ".kind::" + kind +
+                " " + to + ", " + from + ", " + right[product] + ", " +
+                descriptor + ", adds");
     }
     if (op.getBarrier())
       addCommit(block, rewriter, loc, adaptor.getBarrier().front(),
-                adaptor.getWarpgroup().front());
+                adaptor.getWarpgroup().front(), ctas, hasCtaPairs());
     block.create();
   }
 
@@ -310,7 +319,7 @@ struct CommitTensorsLowering : TileOpLowering<CommitTensorsOp> {
     Location loc = op.getLoc();
     PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
     addCommit(block, rewriter, loc, adaptor.getBarrier().front(),
-              adaptor.getStage().front(), op.getCtas());
+              adaptor.getStage().front(), op.getCtas(), hasCtaPairs());
     block.create();
     rewriter.eraseOp(op);
     return success();

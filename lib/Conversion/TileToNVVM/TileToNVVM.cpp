@@ -97,9 +97,10 @@ private:
     MLIRContext *context = &getContext();
     // Chips with tensor memory compute with pairs.
     bool hasPairs = !kernel.getBody().front().getOps<AllocTensorsOp>().empty();
-    TileTypeConverter converter(
-        kernel.getWarps(), kernel.getSharing().value_or(1),
-        kernel.getClusterCtas().value_or(1) > 1, hasPairs);
+    TileTypeConverter converter(kernel.getWarps(),
+                                kernel.getSharing().value_or(1),
+                                kernel.getClusterCtas().value_or(1) > 1,
+                                kernel.getCtaPairs(), hasPairs);
     RewritePatternSet patterns(context);
     populateAccumulatePatterns(converter, patterns);
     populateAssertPatterns(converter, patterns);

@@ -37,10 +37,15 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
     int64_t ctas = op.getCtas();
     Value barrier = mbarrierAddress(index, adaptor.getBarrier().front(),
                                     adaptor.getStage().front());
+    Value bytes = index.i32(type.getTileBytes());
+    if (op.getFirstCta())
+      bytes = announceForPair(rewriter, loc, type.getTileBytes());
     NVVM::MBarrierArriveExpectTxOp::create(
-        rewriter, loc, /*res=*/Type(), barrier, index.i32(type.getTileBytes()),
+        rewriter, loc, /*res=*/Type(), barrier, bytes,
         NVVM::MemScopeKindAttr::get(getContext(), NVVM::MemScopeKind::CTA),
         rewriter.getBoolAttr(false), /*predicate=*/Value());
+    if (op.getFirstCta())
+      barrier = mapToFirst(rewriter, loc, barrier);
     SmallVector<Value> pages =
         llvm::map_to_vector(adaptor.getPages(), [&](ValueRange page) {
           return index.toI32(page.front());
@@ -83,6 +88,31 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
   }
 
 private:
+  /// What the first CTA of a pair waits for comes to both; nothing else comes
+  /// to the other's barrier.
+  static Value announceForPair(OpBuilder &builder, Location loc,
+                               int64_t bytes) {
+    IndexBuilder index(builder, loc);
+    Value isFirst = index.isZero(
+        NVVM::ClusterId::create(builder, loc, builder.getI32Type()));
+    return arith::SelectOp::create(builder, loc, isFirst, index.i32(2 * bytes),
+                                   index.i32(0));
+  }
+
+  /// The first CTA's barrier, as an address of the cluster's shared memory,
+  /// which a copy of a pair may tell (PTX ISA, cp.async.bulk.tensor,
+  /// .cta_group::2).
+  static Value mapToFirst(OpBuilder &builder, Location loc, Value barrier) {
+    IndexBuilder index(builder, loc);
+    auto cluster =
+        LLVM::LLVMPointerType::get(builder.getContext(), kClusterSpace);
+    Value mapped =
+        NVVM::MapaOp::create(builder, loc, cluster, barrier, index.i32(0));
+    Value address =
+        LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), mapped);
+    return LLVM::IntToPtrOp::create(builder, loc, barrier.getType(), address);
+  }
+
   /// What goes with every copy; null where there is none.
   struct Delivery {
     Value barrier, multicast, policy;
@@ -108,7 +138,10 @@ private:
           /*im2colOffsets=*/ValueRange(), delivery.multicast, delivery.policy,
           NVVM::TMALoadModeAttr::get(context, NVVM::TMALoadMode::TILE),
           /*isCTAOnly=*/rewriter.getBoolAttr(false),
-          /*group=*/NVVM::CTAGroupKindAttr(), /*predicate=*/Value());
+          op.getFirstCta()
+              ? NVVM::CTAGroupKindAttr::get(context, NVVM::CTAGroupKind::CTA_2)
+              : NVVM::CTAGroupKindAttr(),
+          /*predicate=*/Value());
     }
   }
 };

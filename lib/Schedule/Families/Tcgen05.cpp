@@ -20,11 +20,11 @@ public:
       : Family({MmaFamily::Tcgen05, /*unitWarps=*/4, /*unitRows=*/128,
                 /*unitShare=*/1, /*maxUnits=*/2, /*maxColumns=*/256,
                 /*producerWarps=*/4, /*tensorColumns=*/512, /*rank=*/3,
-                getScheduleFieldSet({"producer_warps", "query_prologue",
-                                     "rescale_threshold", "persistent_ctas",
-                                     "output_tile", "exp2_on_fma", "early_keys",
-                                     "cluster_m", "promote", "score_stages",
-                                     "early_rows", "cluster_n"})}) {}
+                getScheduleFieldSet(
+                    {"producer_warps", "query_prologue", "rescale_threshold",
+                     "persistent_ctas", "output_tile", "exp2_on_fma",
+                     "early_keys", "cluster_m", "promote", "score_stages",
+                     "early_rows", "cluster_n", "cta_pair"})}) {}
 
   std::string findObstacle(const AttentionProblem &problem,
                            const TargetInfo &target) const override;

@@ -90,11 +90,19 @@ TEST(BackwardSchedule, StreamsOfTensorMemory) {
                  &keys = full.kernels[1].schedule;
   EXPECT_EQ(query.scoreStages, 3);
   EXPECT_EQ(query.earlyRows, 0);
-  EXPECT_EQ(query.clusterN, 1);
+  // Two warpgroups of two CTAs.
+  EXPECT_EQ(query.tileM, 256);
+  EXPECT_EQ(query.clusterN, 2);
+  EXPECT_TRUE(query.ctaPair);
   EXPECT_EQ(keys.scoreStages, 3);
   EXPECT_EQ(keys.tileM, 128);
   EXPECT_EQ(keys.earlyRows, 96);
   EXPECT_EQ(keys.clusterN, 2);
+  EXPECT_TRUE(keys.ctaPair);
+  // A pair takes longer to begin and to end.
+  BackwardSelection few = select("B=2 H=16 M=1024 N=8192 D=128", "sm_100a");
+  EXPECT_EQ(few.kernels[1].schedule.clusterN, 2);
+  EXPECT_FALSE(few.kernels[1].schedule.ctaPair);
   auto getQueryBytes = [&](const std::string &fields) {
     return select(sizes, "sm_100a", fields)
         .kernels[1]
@@ -139,10 +147,15 @@ TEST(BackwardSchedule, StreamErrors) {
       fails(both, "tile_m=64 early_rows=32"),
       "dkv: expected early_rows = 0 but in a kernel of tcgen05 for dK and "
       "dV together whose steps are sliced, got 32");
+  EXPECT_EQ(fails(BackwardKernel::QueryGradient, "cluster_n=2"), "");
+  EXPECT_EQ(fails(BackwardKernel::QueryGradient, "tile_n=48 cluster_n=4"),
+            "dq: expected tile_n to be a multiple of 8 * cluster_n = 32, got "
+            "48");
   EXPECT_EQ(
-      fails(BackwardKernel::QueryGradient, "cluster_n=2"),
-      "dq: expected cluster_n = 1 but in kernels for dK and dV whose CTAs "
-      "read the same tiles as they are, got 2");
+      fails(BackwardKernel::QueryGradient,
+            "mma=wgmma tile_m=64 tile_n=64 cluster_n=2"),
+      "dq: expected cluster_n = 1 but in kernels whose CTAs read the same "
+      "tiles as they are, for dQ of tcgen05, got 2");
   EXPECT_EQ(fails(both, "cluster_n=3"),
             "dkv: expected cluster_n to be a power of two of at most 8, got 3");
   EXPECT_EQ(
@@ -152,6 +165,48 @@ TEST(BackwardSchedule, StreamErrors) {
   EXPECT_EQ(fails(both, "tile_m=48 cluster_n=4"),
             "dkv: expected tile_m to be a multiple of 8 * cluster_n = 32, got "
             "48");
+}
+
+/// CTAs that multiply together have half of each tile that they stream.
+TEST(BackwardSchedule, PairErrors) {
+  auto fails = [](BackwardKernel kernel, const char *fields,
+                  const std::string &sizes = "D=128") {
+    Schedule schedule = *Schedule::parse(
+        "mma=tcgen05 tile_m=64 tile_n=128 tile_d=128 tile_dv=128 stages=2 "
+        "warps=4 producer_warps=4 cluster_n=2 cta_pair=1");
+    (*ScheduleOverrides::parse(fields)).apply(schedule);
+    Result<BackwardCost> cost = getBackwardCost(
+        *AttentionProblem::parse("H=16 M=1024 N=1024 pass=backward " + sizes),
+        kernel, schedule, *lookupTarget("sm_100a"));
+    return cost ? "" : cost.error();
+  };
+  constexpr BackwardKernel both = BackwardKernel::KeyValueGradients;
+  const std::string expected = "dkv: expected cta_pair = 0 but in kernels of "
+                               "tcgen05 with cluster_n = 2, "
+                               "of 16-bit inputs, got cluster_n = ";
+  EXPECT_EQ(fails(both, ""), "");
+  EXPECT_EQ(fails(both, "cluster_n=4"), expected + "4");
+  EXPECT_EQ(fails(both, "cluster_n=1"), expected + "1");
+  EXPECT_EQ(fails(both, "", "D=80 Dv=128"),
+            "dkv: expected head dims in multiples of 32 with cta_pair = 1, got "
+            "D = 80 and Dv = 128");
+  // Of V only rows are divided.
+  EXPECT_EQ(fails(BackwardKernel::QueryGradient, "tile_m=128", "D=128 Dv=80"),
+            "");
+}
+
+/// Products of a pair read half of their right operands in each CTA.
+TEST(BackwardSchedule, SharedMemoryOfPairs) {
+  auto getShared = [](const char *fields) {
+    BackwardSelection selection =
+        select("B=2 H=16 M=8192 N=8192 D=128 ", "sm_100a", fields);
+    for (const CostTerm &term : selection.kernels[1].cost.terms)
+      if (term.name == "shared_memory")
+        return term.seconds;
+    return 0.0;
+  };
+  EXPECT_NEAR(getShared("cta_pair=1") / getShared("cta_pair=0"), 1544. / 2056,
+              1e-9);
 }
 
 /// A mask that the problem does not know may show keys to different rows.

@@ -90,8 +90,8 @@ TEST(Schedule, reportsBadText) {
       "query_in_registers, query_prologue, rescale_threshold, "
       "persistent_ctas, output_tile, turns, exp2_on_fma, early_keys, promote, "
       "pack_gqa, splits, split_keys, balance, cluster_m, cluster_d, "
-      "score_stages, early_rows, cluster_n, fused, chunk_rows, spill, "
-      "invariance (did you mean 'tile_m'?)");
+      "score_stages, early_rows, cluster_n, cta_pair, fused, chunk_rows, "
+      "spill, invariance (did you mean 'tile_m'?)");
 }
 
 /// What means something for the kind, the family and the pass.

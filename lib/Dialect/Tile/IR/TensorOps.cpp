@@ -183,6 +183,12 @@ int64_t MmaTensorOp::getWholeDepth() {
   return getTransposeB() ? b.getCols() : b.getRows();
 }
 
+/// CTAs whose products the thread starts.
+static int64_t countCtas(MmaTensorOp op) {
+  auto kernel = op->getParentOfType<KernelOp>();
+  return kernel && kernel.getCtaPairs() ? 2 : 1;
+}
+
 LogicalResult MmaTensorOp::verify() {
   if (getMeet() && getOneThread())
     return emitOpError("expected meet or one_thread, got both");
@@ -206,9 +212,10 @@ LogicalResult MmaTensorOp::verify() {
     return emitOpError() << "expected a and b of one element type, or of 8-bit "
                             "floats, got "
                          << getElementOfA() << " and " << element;
-  auto [columns, depthOfB] = getTransposeB()
-                                 ? std::pair(b.getRows(), b.getCols())
-                                 : std::pair(b.getCols(), b.getRows());
+  auto [columnsOfB, depthOfB] = getTransposeB()
+                                    ? std::pair(b.getRows(), b.getCols())
+                                    : std::pair(b.getCols(), b.getRows());
+  int64_t columns = columnsOfB * countCtas(*this);
   if (rows != tile.getRows() || columns != tile.getCols())
     return emitOpError() << "expected a tile of " << rows << " x " << columns
                          << ", got " << tile;

@@ -54,6 +54,9 @@ LogicalResult KernelOp::verify() {
   if (shared < 1 || consumers % shared != 0)
     return emitOpError() << "expected sharing to divide " << consumers
                          << " warps, got " << shared;
+  if (int64_t ctas = getClusterCtas().value_or(1); getCtaPairs() && ctas != 2)
+    return emitOpError() << "expected cluster_ctas = 2 with cta_pairs, got "
+                         << ctas;
   if (!isa<ReturnOp>(getBody().front().back()))
     return emitOpError() << "expected the body to end in attn_tile.return";
   return verifyMapped(*this);
@@ -243,7 +246,25 @@ LogicalResult CopyBulkOp::verify() {
                         getIndices());
 }
 
+/// What completes, or arrives, at the first CTA's barrier is of a pair.
+template <typename OpTy>
+static LogicalResult verifyFirstCta(OpTy op) {
+  if (!op.getFirstCta())
+    return success();
+  auto kernel = op->template getParentOfType<KernelOp>();
+  if (kernel && !kernel.getCtaPairs())
+    return op.emitOpError("expected cta_pairs of the kernel with first_cta");
+  if (op.getCtas() > 1)
+    return op.emitOpError()
+           << "expected ctas = 1 with first_cta, got " << op.getCtas();
+  return success();
+}
+
+LogicalResult MbarrierArriveOp::verify() { return verifyFirstCta(*this); }
+
 LogicalResult CopyTmaOp::verify() {
+  if (failed(verifyFirstCta(*this)))
+    return failure();
   SharedType tile = getTile().getType();
   int64_t ctas = getCtas();
   // A swizzle repeats every eight rows.

@@ -216,6 +216,33 @@ attn_tile.kernel @multicast(%map: !attn_tile.tensor_map<8x64xf16, swizzle = 128>
 
 // -----
 
+attn_tile.kernel @copy_of_no_pair(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
+  // expected-error @below {{expected cta_pairs of the kernel with first_cta}}
+  attn_tile.copy_tma %map[%c0, %c0, %c0] to %t, %full[%c0] {first_cta} : !attn_tile.tensor_map<64x64xf16, swizzle = 128> to !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @arrival_in_both(%full: !attn_tile.mbarrier<1, arrivals = 1>) warps(4) attributes {cluster_ctas = 2 : i64, cta_pairs} {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected ctas = 1 with first_cta, got 2}}
+  attn_tile.mbarrier_arrive %full[%c0] {ctas = 2 : i64, first_cta} : !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
+// expected-error @below {{expected cluster_ctas = 2 with cta_pairs, got 1}}
+attn_tile.kernel @lone_pair() warps(4) attributes {cta_pairs} {
+  attn_tile.return
+}
+
+// -----
+
 attn_tile.kernel @pages(%map: !attn_tile.tensor_map<8x64xf16, swizzle = 128>) warps(4) {
   %c0 = arith.constant 0 : index
   %t = attn_tile.alloc : !attn_tile.shared<24x64xf16, swizzle = 128>

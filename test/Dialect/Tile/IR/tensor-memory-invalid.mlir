@@ -159,6 +159,17 @@ attn_tile.kernel @shape(%q: !attn_tile.shared<128x64xf16, swizzle = 128>, %k: !a
 
 // -----
 
+// Of a pair each CTA has half of the columns.
+attn_tile.kernel @pair(%q: !attn_tile.shared<128x64xf16, swizzle = 128>, %k: !attn_tile.shared<64x64xf16, swizzle = 128>, %m: !attn_tile.mbarrier<1, arrivals = 1>, %g: index)
+    warps(4) attributes {cluster_ctas = 2 : i64, cta_pairs} {
+  %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+  // expected-error @below {{expected a tile of 128 x 128, got '!attn_tile.tensor<128x64xf32>'}}
+  attn_tile.mma_tensor %q, %k transpose_b into %t[%g], %m : !attn_tile.shared<128x64xf16, swizzle = 128>, !attn_tile.shared<64x64xf16, swizzle = 128> into !attn_tile.tensor<128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
 attn_tile.kernel @depth(%q: !attn_tile.shared<128x64xf16, swizzle = 128>, %k: !attn_tile.shared<64x128xf16, swizzle = 128>, %m: !attn_tile.mbarrier<1, arrivals = 1>, %g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
   // expected-error @below {{expected a and b to have one depth, a multiple of 16, got 64 and 128}}

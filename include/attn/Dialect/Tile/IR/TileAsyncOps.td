@@ -183,7 +183,8 @@ def MbarrierArriveOp : AttnTile_MbarrierOp<"mbarrier_arrive"> {
     One lane of each warp that executes this arrives: what a warp has waited for
     is only known to that warp, so that one arrival for a warpgroup would be a
     race. With `ctas` = C > 1 the warp arrives at the barrier in each CTA of its
-    cluster of C. With `one_thread` a role of one thread arrives.
+    cluster of C, with `first_cta` at that of the first one. With `one_thread` a role
+    of one thread arrives.
 
     Example:
     ```mlir
@@ -193,11 +194,12 @@ def MbarrierArriveOp : AttnTile_MbarrierOp<"mbarrier_arrive"> {
   }];
   let arguments = (ins AttnTile_Mbarrier:$barrier, Index:$stage,
                        DefaultValuedAttr<I64Attr, "1">:$ctas,
-                       UnitAttr:$one_thread);
+                       UnitAttr:$one_thread, UnitAttr:$first_cta);
   let assemblyFormat = [{
     $barrier `[` $stage `]` (`one_thread` $one_thread^)? attr-dict
     `:` type($barrier)
   }];
+  let hasVerifier = 1;
 }
 
 def SyncWarpOp : AttnTile_MbarrierOp<"sync_warp"> {
@@ -247,6 +249,8 @@ def CopyTmaOp : AttnTile_Op<"copy_tma", [
     `ctas` = C > 1 each CTA of a cluster of C brings that part of the rows whose
     number is its rank, 1/C of them, to all of them (multicast): each announces the
     whole tile at its own barrier, and may start when the place is free in all.
+    With `first_cta` each CTA of a pair brings its own tile, and the first one's
+    barrier says that both are there; in the other the thread only arrives.
     With `pages` the tile has as many parts of the same rows, each those from
     `row` on of the matrix at `(page, h)`, indices being `(h, row)`; a part of
     what is no page of the source is filled with 0.
@@ -267,7 +271,8 @@ def CopyTmaOp : AttnTile_Op<"copy_tma", [
                        Variadic<Index>:$pages, AttnTile_Shared:$tile, AttnTile_Mbarrier:$barrier,
                        Index:$stage, UnitAttr:$evict_first,
                        UnitAttr:$evict_last,
-                       DefaultValuedAttr<I64Attr, "1">:$ctas);
+                       DefaultValuedAttr<I64Attr, "1">:$ctas,
+                       UnitAttr:$first_cta);
   let assemblyFormat = [{
     $source `[` $indices `]` (`pages` `(` $pages^ `)`)? `to` $tile `,` $barrier `[` $stage `]`
     (`evict_first` $evict_first^)? (`evict_last` $evict_last^)? attr-dict

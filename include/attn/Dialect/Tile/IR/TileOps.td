@@ -29,7 +29,9 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
     fragments are dealt out; with `sharing` the warps whose numbers differ by
     multiples of `warps / sharing` have the same rows; `producer_warps` more only load, if
     `--attn-tile-specialize-warps` has run; `cluster_ctas` neighbours in x form a
-    cluster. `shared_bytes` is set by
+    cluster. With `cta_pairs` it has two, and the first starts the products in tensor
+    memory of both, each of whose right operands is half in the one's and half in the
+    other's shared memory (PTX ISA, tcgen05, cta_group::2). `shared_bytes` is set by
     `--attn-tile-allocate-shared-memory`. `schedule` is what was chosen for the
     attention: the passes of this level read it, and it alone. The key loops of
     a `forward` take one step of an attention for each tile: scores, what makes
@@ -54,7 +56,8 @@ def KernelOp : AttnTile_Op<"kernel", [IsolatedFromAbove, Symbol,
                        OptionalAttr<AttnTile_ScheduleAttr>:$schedule,
                        UnitAttr:$forward,
                        OptionalAttr<DenseI64ArrayAttr>:$mapped,
-                       OptionalAttr<DenseI64ArrayAttr>:$mapped_heads);
+                       OptionalAttr<DenseI64ArrayAttr>:$mapped_heads,
+                       UnitAttr:$cta_pairs);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;

@@ -147,7 +147,10 @@ def MmaTensorOp : AttnTile_TensorOp<"mma_tensor"> {
     memory comes first: without, they have met since. With `one_thread` a role of
     one thread runs the op, which the warps have told what is there (`fence_tensors`).
     With `depth` = [from, to] it is the part of the product that columns [from, to) of
-    `a` and the rows of `b` with these numbers have.
+    `a` and the rows of `b` with these numbers have. In a kernel of `cta_pairs` the
+    first CTA's thread starts the product of both, whose `a` and `tile` are at the same
+    place; `b` is half of the right operand, the first CTA's the first columns of `tile`,
+    and the barrier is that of both.
 
     Example:
     ```mlir

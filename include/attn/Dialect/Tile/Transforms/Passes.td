@@ -730,6 +730,78 @@ def CommitStagesPass : Pass<"attn-tile-commit-stages", "::attn::tile::KernelOp">
   ];
 }
 
+def PairProductsPass : Pass<"attn-tile-pair-products", "::attn::tile::KernelOp"> {
+  let summary = "Let two CTAs multiply together";
+  let description = [{
+    With `cta_pair` in the schedule the two CTAs of a cluster, which stream the same
+    tiles, become a pair: a thread of the first one starts the products of both (PTX
+    ISA, tcgen05.mma.cta_group::2), whose left operands and sums each has for itself.
+    Of a streamed tile, the right operand, a CTA brings one half of the rows, or of the
+    columns, or both where products read it in both ways, in place of all of it by
+    multicast: a product reads half as much of its shared memory. Copies complete, and
+    warps arrive, at the first CTA's mbarriers, and its commits arrive at both's.
+
+    Requires: roles with products, some of whose stages are given back by commits
+    (`--attn-tile-commit-stages`), and steps that are counted, or at least one; else the
+    kernel stays as it is, and a remark says why. Ensures: nothing.
+
+    Example: of the right operand of S = Q K^T each CTA has half of the keys.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-pair-products))'
+    attn_tile.kernel @scores(%keys: !attn_tile.global<1x8x1024x64xf16>, %map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>)
+        warps(4) attributes {producer_warps = 4 : i64, cluster_ctas = 2 : i64, mapped = array<i64: 0>, mapped_heads = array<i64: 1>,
+                             schedule = #attn.schedule<mma = "tcgen05", cluster_n = 2, cta_pair = true>} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c8 = arith.constant 8 : index
+      %q = attn_tile.alloc : <128x64xf16, swizzle = 128>
+      %ring = attn_tile.alloc : <2x128x64xf16, swizzle = 128>
+      %s = attn_tile.alloc_tensors : !attn_tile.tensor<128x128xf32>
+      %full = attn_tile.alloc_mbarrier : <2, arrivals = 1>
+      %empty = attn_tile.alloc_mbarrier : <2, arrivals = 2>
+      %seen = attn_tile.alloc_mbarrier : <1, arrivals = 4>
+      %done = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      attn_tile.roles producer(56) {
+        scf.for %step = %c0 to %c8 step %c1 {
+          %stage = arith.andi %step, %c1 : index
+          %round = arith.shrui %step, %c1 : index
+          %parity = arith.andi %round, %c1 : index
+          %before = arith.xori %parity, %c1 : index
+          attn_tile.mbarrier_wait %empty[%stage], %before : <2, arrivals = 2>
+          %k = attn_tile.stage %ring[%stage] : <2x128x64xf16, swizzle = 128>
+          attn_tile.copy_tma %map[%c0, %c0, %step] to %k, %full[%stage] {ctas = 2 : i64}
+              : <64x64xf16, swizzle = 128> to <128x64xf16, swizzle = 128>, <2, arrivals = 1>
+        }
+      } products {
+        scf.for %step = %c0 to %c8 step %c1 {
+          %stage = arith.andi %step, %c1 : index
+          %round = arith.shrui %step, %c1 : index
+          %parity = arith.andi %round, %c1 : index
+          %k = attn_tile.stage %ring[%stage] : <2x128x64xf16, swizzle = 128>
+          attn_tile.mbarrier_wait %full[%stage], %parity : <2, arrivals = 1>
+          attn_tile.mbarrier_wait %seen[%c0], %stage : <1, arrivals = 4>
+          attn_tile.mma_tensor %q, %k transpose_b into %s[%c0], %done one_thread
+              : !attn_tile.shared<128x64xf16, swizzle = 128>, <128x64xf16, swizzle = 128> into <128x128xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+          attn_tile.commit_tensors %empty[%stage] {ctas = 2 : i64} : <2, arrivals = 2>
+        }
+      } consumer(256) {
+      ^bb0(%warpgroup: index):
+        scf.for %step = %c0 to %c8 step %c1 {
+          %stage = arith.andi %step, %c1 : index
+          attn_tile.mbarrier_arrive %seen[%warpgroup] : <1, arrivals = 4>
+          attn_tile.mbarrier_wait %done[%warpgroup], %stage : <1, arrivals = 1>
+        }
+        attn_tile.free_tensors %s : !attn_tile.tensor<128x128xf32>
+      }
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numKernels", "kernels-of-cta-pairs", "Number of kernels whose CTAs multiply in pairs">
+  ];
+}
+
 def SliceStepsPass : Pass<"attn-tile-slice-steps", "::attn::tile::KernelOp"> {
   let summary = "Compute wide steps of a backward some columns at a time";
   let description = [{
