@@ -167,14 +167,15 @@ StringRef CtaPair::findObstacle() {
   });
   if (!commits.wasInterrupted())
     return "products do not give back what is shared";
-  for (SharedRing &ring : rings)
-    if (!isHalved(ring))
-      return "products do not read halves of what is shared";
-  WalkResult walk = products.walk([&](MmaTensorOp product) {
+  WalkResult others = products.walk([&](MmaTensorOp product) {
     return findRing(product.getB()) ? WalkResult::advance()
                                     : WalkResult::interrupt();
   });
-  return walk.wasInterrupted() ? "products read what is not shared" : "";
+  if (others.wasInterrupted())
+    return "products read what is not shared";
+  bool areHalved =
+      llvm::all_of(rings, [&](SharedRing &ring) { return isHalved(ring); });
+  return areHalved ? "" : "products do not read halves of what is shared";
 }
 
 //===----------------------------------------------------------------------===//
