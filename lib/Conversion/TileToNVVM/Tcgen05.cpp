@@ -273,15 +273,17 @@ private:
     std::string kind = element.isInteger() ? "i8"
                        : isByte(element)   ? "f8f6f4"
                                            : "f16";
+    std::string group = getGroupText(hasCtaPairs());
     block.add(".reg .pred adds");
     block.add(op.getAccumulate() ? "mov.pred adds, -1" : "mov.pred adds, 0");
     for (int64_t product = 0; product < end - begin; ++product) {
       if (product == 1 && !op.getAccumulate())
         block.add("mov.pred adds, -1");
       std::string from = isStored ? "[" + left[product] + "]" : left[product];
-      block.add("tcgen05.mma" + getGroupText(hasCtaPairs()) + ".kind::" + kind +
-                " " + to + ", " + from + ", " + right[product] + ", " +
-                descriptor + ", adds");
+      block.add((Twine("tcgen05.mma") + group + ".kind::" + kind + " " + to +
+                 ", " + from + ", " + right[product] + ", " + descriptor +
+                 ", adds")
+                    .str());
     }
     if (op.getBarrier())
       addCommit(block, rewriter, loc, adaptor.getBarrier().front(),
