@@ -103,6 +103,20 @@ TEST(Checks, UninitializedHalf) {
                        "initcheck: read of uninitialized register %r5"));
 }
 
+/// Four quarters are no halves.
+TEST(Checks, UninitializedQuarter) {
+  auto check = [](const std::string &first) {
+    return finding(kernel(".reg .b128 %q<2>;" + first +
+                          "mov.b32 %r1, 0; mov.b32 %r2, 0; mov.b32 %r3, 0;"
+                          "mov.b128 %q1, {%r1, %r2, %r3, %r4};"
+                          "mov.b128 {%r5, %r6, %r7, %r8}, %q1;"
+                          "add.u32 %r8, %r8, %r5;"),
+                   with(&Checks::uninitializedRegister));
+  };
+  EXPECT_EQ(check("mov.b32 %r4, 0;"), "");
+  EXPECT_TRUE(contains(check(""), "read of uninitialized register %r4"));
+}
+
 /// Two warps: one writes, the other reads.
 std::string raceKernel(const std::string &between) {
   return kernel("mov.u32 %r1, s; setp.lt.u32 %p1, %r0, 32;"

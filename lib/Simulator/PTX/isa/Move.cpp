@@ -112,7 +112,7 @@ void decodePack(Decoder &decoder) {
   i.immediate = elementBits(decoder, decoder.operand(1));
   for (const ParsedOperand &element : decoder.operand(1).elements)
     i.values.push_back(decoder.source(element, i.immediate / 8));
-  i.isByHalf = i.immediate == 32;
+  i.isByHalf = i.immediate == 32 && i.values.size() == 2;
   decoder.setHandler(runPack, InstructionClass::Move);
 }
 
@@ -121,7 +121,7 @@ void decodeUnpack(Decoder &decoder) {
   i.a = decoder.source(1, byteSize(i.type));
   i.immediate = elementBits(decoder, decoder.operand(0));
   i.results = decoder.destinations(decoder.operand(0), i.immediate / 8);
-  i.isByHalf = i.immediate == 32;
+  i.isByHalf = i.immediate == 32 && i.results.size() == 2;
   decoder.setHandler(runUnpack, InstructionClass::Move);
 }
 
