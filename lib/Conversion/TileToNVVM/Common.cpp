@@ -19,9 +19,9 @@ using namespace attn::tile;
 
 TileTypeConverter::TileTypeConverter(int64_t warps, int64_t sharing,
                                      bool hasClusters, bool hasCtaPairs,
-                                     bool hasPairs)
+                                     bool hasFloatPairs)
     : warps(warps), sharing(sharing), inClusters(hasClusters),
-      inPairs(hasCtaPairs), pairs(hasPairs) {
+      inPairs(hasCtaPairs), floatPairs(hasFloatPairs) {
   addConversion([](Type type) { return type; });
   // A number of 8 bits is moved, and nothing is computed of one.
   addConversion([](FloatType type) -> Type {

@@ -37,16 +37,16 @@ public:
   /// multiply together, and whether its chip computes with pairs of f32
   /// (FloatPairs.h).
   TileTypeConverter(int64_t warps, int64_t sharing, bool hasClusters,
-                    bool hasCtaPairs, bool hasPairs);
+                    bool hasCtaPairs, bool hasFloatPairs);
   int64_t getWarps() const { return warps / sharing; }
   int64_t getSharing() const { return sharing; }
   bool hasClusters() const { return inClusters; }
   bool hasCtaPairs() const { return inPairs; }
-  bool hasPairs() const { return pairs; }
+  bool hasFloatPairs() const { return floatPairs; }
 
 private:
   int64_t warps, sharing;
-  bool inClusters, inPairs, pairs;
+  bool inClusters, inPairs, floatPairs;
 };
 
 /// The warps among which the rows of a fragment are dealt out.
@@ -77,7 +77,7 @@ protected:
   bool hasClusters() const { return getConverter().hasClusters(); }
   bool hasCtaPairs() const { return getConverter().hasCtaPairs(); }
   /// True if the chip has instructions for pairs of f32.
-  bool hasPairs() const { return getConverter().hasPairs(); }
+  bool hasFloatPairs() const { return getConverter().hasFloatPairs(); }
 
 private:
   const TileTypeConverter &getConverter() const {

@@ -55,7 +55,7 @@ struct RowReduceLowering : TileOpLowering<RowReduceOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getSource().getType();
     SmallVector<Value> rows(adaptor.getInit());
-    if (hasPairs() && op.getKind() == Reduction::sum && !type.isRow()) {
+    if (hasFloatPairs() && op.getKind() == Reduction::sum && !type.isRow()) {
       rewriter.replaceOpWithMultiple(op, {sumPairs(rewriter, op.getLoc(), type,
                                                    rows, adaptor.getSource())});
       return success();

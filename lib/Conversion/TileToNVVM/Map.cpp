@@ -281,7 +281,7 @@ struct MapLowering : TileOpLowering<MapOp> {
                   ConversionPatternRewriter &rewriter) const override {
     SmallVector<ValueRange> inputs(adaptor.getInputs());
     MapExpansion expansion(rewriter, op, getRowWarps(), inputs);
-    rewriter.replaceOpWithMultiple(op, {expansion.run(hasPairs())});
+    rewriter.replaceOpWithMultiple(op, {expansion.run(hasFloatPairs())});
     return success();
   }
 };

@@ -96,11 +96,12 @@ private:
   LogicalResult convertKernel(KernelOp kernel) {
     MLIRContext *context = &getContext();
     // Chips with tensor memory compute with pairs.
-    bool hasPairs = !kernel.getBody().front().getOps<AllocTensorsOp>().empty();
+    bool hasFloatPairs =
+        !kernel.getBody().front().getOps<AllocTensorsOp>().empty();
     TileTypeConverter converter(kernel.getWarps(),
                                 kernel.getSharing().value_or(1),
                                 kernel.getClusterCtas().value_or(1) > 1,
-                                kernel.getCtaPairs(), hasPairs);
+                                kernel.getCtaPairs(), hasFloatPairs);
     RewritePatternSet patterns(context);
     populateAccumulatePatterns(converter, patterns);
     populateAssertPatterns(converter, patterns);
