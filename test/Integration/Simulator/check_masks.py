@@ -246,7 +246,7 @@ def check_full_tiles(device, folder):
     tables = integers_per_score(device, [lambda i, j, n=n: equal((i // 64 + j // 64) % n, 0) for n in (4, 2)], folder)
     partial = integers_per_score(device, [lambda i, j, n=n: (j < n) & equal((i - j) % 4, 0) for n in (256, 384)], folder)
     print(f"integer instructions for a score: {plain:.2f} plain, {chunks:.2f} chunks, {tables:.2f} tables, {partial:.2f} partial")
-    if not (chunks < plain + 1.5 and tables < plain + 1.5 and partial > plain + 5):
+    if not (chunks < plain + 1.2 and tables < plain + 1.2 and partial > plain + 5):
         sys.exit("expected full tiles without a mask")
     print("full tiles have no mask")
 
