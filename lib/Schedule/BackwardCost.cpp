@@ -142,8 +142,8 @@ int64_t KernelModel::getStreamBytes() const {
   // Scores and gradients read them; dV is no product of Q or K, and of dO or V
   // alone it is one.
   int64_t columns =
-      getHeld(dim, kernel != BackwardKernel::ValueGradient) +
-      getHeld(valueDim, kernel == BackwardKernel::KeyValueGradients);
+      getHeld(dim, isReadBothWays(kernel, /*isOfScores=*/true)) +
+      getHeld(valueDim, isReadBothWays(kernel, /*isOfScores=*/false));
   // A slice of a gradient takes one of what streams, as a tile of its own; dV
   // takes no more of dO.
   if (getSlices() > 1)

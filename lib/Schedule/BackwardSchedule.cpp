@@ -434,12 +434,12 @@ static int64_t getRowValueBytes(const AttentionProblem &problem,
   return problem.batch * problem.queryHeads * rows * columns * 4;
 }
 
-/// True if CTAs are asked to share tiles, which only kernels with roles do.
-static bool areInClusters(const BackwardOverrides &given) {
+/// The CTAs of the largest clusters that are asked for.
+static int64_t countClusterCtas(const BackwardOverrides &given) {
   Schedule query, keys;
   given.query.apply(query);
   given.keys.apply(keys);
-  return query.clusterN > 1 || keys.clusterN > 1;
+  return std::max(query.clusterN, keys.clusterN);
 }
 
 /// Kernels that keep a whole row or column of tiles in a CTA.
@@ -453,7 +453,7 @@ selectLargeCache(const AttentionProblem &problem, const TargetInfo &target,
   for (const Family *family : families) {
     MmaFamily mma = family->facts.id;
     bool isWithout = !family->hasRoles() && families.front()->hasRoles() &&
-                     (getFused(given) == true || areInClusters(given));
+                     (getFused(given) == true || countClusterCtas(given) > 1);
     if (!allows(given, mma) || isWithout)
       continue;
     Result<BackwardSelection> selection =
@@ -611,13 +611,12 @@ selectFor8Bits(const AttentionProblem &problem, const TargetInfo &target,
 
 /// CTAs of a cluster read the same tiles.
 static std::string findClusterObstacle(const BackwardOverrides &given) {
-  Schedule keys;
-  given.keys.apply(keys);
-  if (given.hasUniformKeys || keys.clusterN == 1)
+  int64_t ctas = countClusterCtas(given);
+  if (given.hasUniformKeys || ctas == 1)
     return "";
   return "expected cluster_n = 1 with a mask by which keys may be seen by "
          "different rows, got " +
-         std::to_string(keys.clusterN);
+         std::to_string(ctas);
 }
 
 Result<BackwardSelection>

@@ -34,6 +34,15 @@ Span getVisited(Span stay, std::optional<int64_t> left,
 bool isStepSliced(const AttentionProblem &problem, const Family &family,
                   int64_t streamed);
 
+/// True if products read a streamed tile, that of scores (Q or K) or the other
+/// (dO or V), both for scores and for a gradient: as [n, k] and as [k, n].
+inline bool isReadBothWays(BackwardKernel kernel, bool isOfScores) {
+  if (kernel == BackwardKernel::QueryGradient ||
+      kernel == BackwardKernel::KeyGradient)
+    return isOfScores;
+  return kernel != BackwardKernel::ValueGradient;
+}
+
 /// Writes `rows` of a gradient, of the type `given` and with `columns`, and
 /// their largest magnitudes.
 void writeGradient(Traffic &traffic, Operand gradient,

@@ -58,6 +58,34 @@ static Traffic getRowTraffic(const AttentionProblem &problem,
   return head * (problem.batch * problem.queryHeads);
 }
 
+/// CTAs of a cluster take the same tiles of Q and dO, or K and V, from one
+/// read. Of a pair each brings its halves: of a tile that is read in both ways
+/// as many bytes as all of it. There are whole clusters.
+static void shareReads(Traffic &head, const AttentionProblem &problem,
+                       BackwardKernel kernel, const Schedule &schedule) {
+  if (schedule.clusterN == 1)
+    return;
+  bool keysStay = kernel != BackwardKernel::QueryGradient;
+  int64_t tiles = ceilDiv(keysStay ? problem.kvLength : problem.queryLength,
+                          keysStay ? schedule.tileN : schedule.tileM);
+  int64_t clusters = ceilDiv(tiles, schedule.clusterN);
+  auto share = [&](Operand operand, bool isOfScores) {
+    bool areHalves = schedule.ctaPair && isReadBothWays(kernel, isOfScores);
+    int64_t &reads = head.reads[static_cast<size_t>(operand)];
+    reads = reads / tiles * clusters * (areHalves ? schedule.clusterN : 1);
+  };
+  share(keysStay ? Operand::Query : Operand::Key, /*isOfScores=*/true);
+  share(keysStay ? Operand::OutputGradient : Operand::Value,
+        /*isOfScores=*/false);
+  // A CTA of dQ past the end reads the last row for all of its delta.
+  if (keysStay || !problem.hasSoftmax())
+    return;
+  int64_t past = (clusters * schedule.clusterN - tiles) * schedule.tileM *
+                 problem.valueDim;
+  head.read(Operand::Output, past * getSizeBytes(problem.outputType))
+      .read(Operand::OutputGradient, past * getSizeBytes(problem.elementType));
+}
+
 Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
                                  BackwardKernel kernel,
                                  const Schedule &schedule) {
@@ -128,17 +156,7 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
     head.write(Operand::Lse, schedule.tileM * kFloatBytes);
     head.write(Operand::Delta, schedule.tileM * kFloatBytes);
   });
-  // CTAs of a cluster take the same tiles of Q and dO, or K and V, from one
-  // read.
-  int64_t tiles = ceilDiv(keysStay ? problem.kvLength : problem.queryLength,
-                          keysStay ? schedule.tileN : schedule.tileM);
-  if (schedule.clusterN > 1)
-    for (Operand operand :
-         {keysStay ? Operand::Query : Operand::Key,
-          keysStay ? Operand::OutputGradient : Operand::Value}) {
-      int64_t &reads = head.reads[static_cast<size_t>(operand)];
-      reads = reads / tiles * ceilDiv(tiles, schedule.clusterN);
-    }
+  shareReads(head, problem, kernel, schedule);
   return head *
          (problem.batch * (keysStay ? problem.kvHeads : problem.queryHeads));
 }

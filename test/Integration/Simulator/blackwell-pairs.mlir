@@ -10,6 +10,11 @@
 // RUN: attn-run %t.64.mlir --function=capped --device=sim:sm_100a --random 4 --verify | FileCheck %s
 // RUN: attn-run %t.64.mlir --function=wide --device=sim:sm_100a --random 5 --verify | FileCheck %s
 // RUN: attn-run %t.128.mlir --function=wide --device=sim:sm_100a --random 6 --verify | FileCheck %s
+// The same CTAs in clusters of four, which share tiles by multicast and multiply each for itself.
+// RUN: sed "s/cluster_n = 2, cta_pair = true/cluster_n = 4/" %t.64.mlir > %t.cluster.mlir
+// RUN: attn-run %t.cluster.mlir --function=plain --device=sim:sm_100a --random 10 --verify | FileCheck %s
+// RUN: attn-run %t.cluster.mlir --function=wide --device=sim:sm_100a --random 11 --verify | FileCheck %s
+
 // Numbers of rows and keys that come with the launch, and may be 0.
 // RUN: sed "s/x300x/x?x/g; s/x333x/x?x/g; /^func.func @capped/,\$d" %t.64.mlir > %t.dynamic.mlir
 // RUN: attn-run %t.dynamic.mlir --function=plain --device=sim:sm_100a --shape M=200,N=130 --random 7 --verify | FileCheck %s

@@ -1,7 +1,7 @@
 """Holds the cost model to what the kernels of the backward move: for each problem, the bytes that attn-sim counts of each
 operand between global memory and the SMs, all kernels together, must equal those that attn-schedule predicts.
 
-usage: check_backward_traffic.py large|fused|float8|stored|small TARGET...: each problem on one of the targets, on all in a long run
+usage: check_backward_traffic.py large|fused|float8|stored|pairs|small TARGET...: each problem on one of the targets, on all in a long run
 
 What is left out: where there is no TMA each lane of a large-cache kernel reads LSE and delta for itself, from L1 but for the
 first; attn-sim counts every lane. An odd number of keys makes rows of the small cache one element longer.
@@ -57,6 +57,13 @@ STORED = [
     ("M=128 N=300 D=128 mask=causal dtype=f8E4M3FN out=f32 d_query=f32 d_value=f8E5M2", "promote=1"),
     ("M=200 N=100 D=64 d_query=f32 d_key=f32 d_value=f32", "fused=0"),
 ]
+# Tiles by multicast and by halves of a pair: odd numbers of tiles, one and two warpgroups, V by rows alone.
+PAIRS = [
+    ("Hq=4 Hkv=2 M=300 N=300 D=128", "cluster_n=2 cta_pair=1 tile_m=128 tile_n=128"),
+    ("M=600 N=300 D=64", "cluster_n=2 cta_pair=1 tile_m=128 tile_n=128"),
+    ("Hq=2 Hkv=1 M=300 N=300 D=128", "cluster_n=2 cta_pair=0 tile_m=128 tile_n=128"),
+    ("M=300 N=700 D=64", "cluster_n=4 tile_m=128 tile_n=128"),
+]
 # Small cache: rounds of whole groups of heads, and groups in several rounds; slices; row tiles that see no key.
 TILES = "kind=small_cache tile_m=32 tile_n=32 tile_d=32 warps=2 "
 SMALL = [
@@ -70,7 +77,7 @@ SMALL = [
     ("M=64 N=48 D=192 Dv=128", "kind=small_cache tile_m=64 tile_n=64 tile_d=64 tile_dv=128 warps=2 chunk_rows=64"),
     ("M=96 N=64 D=512", "kind=small_cache tile_m=64 tile_n=64 chunk_rows=64"),
 ]
-CASES = {"large": [(p, "fused=0") for p in LARGE], "fused": [(p, "fused=1") for p in FUSED], "float8": FLOAT8, "stored": STORED, "small": SMALL}
+CASES = {"large": [(p, "fused=0") for p in LARGE], "fused": [(p, "fused=1") for p in FUSED], "float8": FLOAT8, "stored": STORED, "pairs": PAIRS, "small": SMALL}
 # Operands of the manifest that the model has under another name.
 NAMES = {
     "d_output": "output_gradient",

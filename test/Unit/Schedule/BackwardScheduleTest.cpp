@@ -224,6 +224,11 @@ TEST(BackwardSchedule, ClustersUnderMasks) {
   EXPECT_EQ(selectBackwardSchedules(problem, target, given).error(),
             "expected cluster_n = 1 with a mask by which keys may be seen by "
             "different rows, got 2");
+  given.keys = {};
+  (void)given.query.set("cluster_n", "4");
+  EXPECT_EQ(selectBackwardSchedules(problem, target, given).error(),
+            "expected cluster_n = 1 with a mask by which keys may be seen by "
+            "different rows, got 4");
 }
 
 /// One kernel for all gradients where that is predicted to be clearly faster
