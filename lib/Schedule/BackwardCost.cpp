@@ -305,8 +305,6 @@ std::string KernelModel::findClusterObstacle() const {
   if ((ctas & (ctas - 1)) != 0 || ctas > target.maxClusterCtas)
     return "expected cluster_n to be a power of two of at most " +
            std::to_string(target.maxClusterCtas) + got;
-  if (problem.mask.isBand() || problem.mask.density != 1)
-    return "expected cluster_n = 1 where keys are seen by different rows" + got;
   if (getStreamed() % (8 * ctas) != 0)
     return std::string("expected ") + (keysStay() ? "tile_m" : "tile_n") +
            " to be a multiple of 8 * cluster_n = " + std::to_string(8 * ctas) +

@@ -199,7 +199,7 @@ KernelSelector::getMoreStages(BackwardKernel kernel) const {
 std::vector<int64_t> KernelSelector::getClusters(BackwardKernel kernel) const {
   bool hasTensorMemory = getFamily(mma).facts.tensorColumns > 0;
   bool mayShare =
-      given.hasUniformKeys && getFamily(mma).hasRoles() &&
+      given.isMaskKnown && getFamily(mma).hasRoles() &&
       (hasTensorMemory || kernel != BackwardKernel::QueryGradient) &&
       kernel != BackwardKernel::AllGradients;
   if (!mayShare)
@@ -609,24 +609,12 @@ selectFor8Bits(const AttentionProblem &problem, const TargetInfo &target,
   return wider;
 }
 
-/// CTAs of a cluster read the same tiles.
-static std::string findClusterObstacle(const BackwardOverrides &given) {
-  int64_t ctas = countClusterCtas(given);
-  if (given.hasUniformKeys || ctas == 1)
-    return "";
-  return "expected cluster_n = 1 with a mask by which keys may be seen by "
-         "different rows, got " +
-         std::to_string(ctas);
-}
-
 Result<BackwardSelection>
 attn::selectBackwardSchedules(const AttentionProblem &problem,
                               const TargetInfo &target,
                               const BackwardOverrides &given) {
   if (Status status = problem.verify(); !status)
     return Error{status.error()};
-  if (std::string obstacle = findClusterObstacle(given); !obstacle.empty())
-    return Error{obstacle};
   return getSizeBytes(problem.elementType) == 1
              ? selectFor8Bits(problem, target, given)
              : selectKernels(problem, target, given);

@@ -50,7 +50,8 @@ void writeGradient(Traffic &traffic, Operand gradient,
                    std::optional<ElementType> given, int64_t rows,
                    int64_t columns);
 
-/// Calls `visit(staying, streamed)` for each tile that stays of one head.
+/// Calls `visit(staying, streamed)` for each tile that stays of one head. CTAs
+/// of a cluster stream what some of their tiles visit.
 template <typename Visit>
 void forEachTile(const AttentionProblem &problem, bool keysStay,
                  const Schedule &schedule, Visit visit) {
@@ -70,9 +71,12 @@ void forEachTile(const AttentionProblem &problem, bool keysStay,
   int64_t total = keysStay ? problem.kvLength : problem.queryLength;
   int64_t streamTile = keysStay ? schedule.tileM : schedule.tileN;
   int64_t streamTotal = keysStay ? problem.queryLength : problem.kvLength;
+  int64_t cluster = schedule.clusterN * tile;
   for (int64_t begin = 0; begin < total; begin += tile) {
-    Span stay{begin, std::min(begin + tile, total)};
-    visit(stay, getVisited(stay, left, right, streamTile, streamTotal));
+    int64_t first = begin / cluster * cluster;
+    Span all{first, std::min(first + cluster, total)};
+    visit(Span{begin, std::min(begin + tile, total)},
+          getVisited(all, left, right, streamTile, streamTotal));
   }
 }
 

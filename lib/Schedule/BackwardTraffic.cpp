@@ -58,29 +58,25 @@ static Traffic getRowTraffic(const AttentionProblem &problem,
   return head * (problem.batch * problem.queryHeads);
 }
 
-/// CTAs of a cluster take the same tiles of Q and dO, or K and V, from one
-/// read. Of a pair each brings its halves: of a tile that is read in both ways
-/// as many bytes as all of it. There are whole clusters.
-static void shareReads(Traffic &head, const AttentionProblem &problem,
-                       BackwardKernel kernel, const Schedule &schedule) {
-  if (schedule.clusterN == 1)
-    return;
+/// How often a streamed tile is read for the CTA of `stay`: CTAs of a cluster
+/// take it from one read, counted for the first of them. Of a pair each brings
+/// its halves: of a tile that is read in both ways as many bytes as all of it.
+static int64_t countReads(BackwardKernel kernel, const Schedule &schedule,
+                          Span stay, bool isOfScores) {
   bool keysStay = kernel != BackwardKernel::QueryGradient;
-  int64_t tiles = ceilDiv(keysStay ? problem.kvLength : problem.queryLength,
-                          keysStay ? schedule.tileN : schedule.tileM);
-  int64_t clusters = ceilDiv(tiles, schedule.clusterN);
-  auto share = [&](Operand operand, bool isOfScores) {
-    bool areHalves = schedule.ctaPair && isReadBothWays(kernel, isOfScores);
-    int64_t &reads = head.reads[static_cast<size_t>(operand)];
-    reads = reads / tiles * clusters * (areHalves ? schedule.clusterN : 1);
-  };
-  share(keysStay ? Operand::Query : Operand::Key, /*isOfScores=*/true);
-  share(keysStay ? Operand::OutputGradient : Operand::Value,
-        /*isOfScores=*/false);
-  // A CTA of dQ past the end reads the last row for all of its delta.
-  if (keysStay || !problem.hasSoftmax())
-    return;
-  int64_t past = (clusters * schedule.clusterN - tiles) * schedule.tileM *
+  int64_t tile = keysStay ? schedule.tileN : schedule.tileM;
+  if (stay.begin % (schedule.clusterN * tile) != 0)
+    return 0;
+  bool areHalves = schedule.ctaPair && isReadBothWays(kernel, isOfScores);
+  return areHalves ? schedule.clusterN : 1;
+}
+
+/// There are whole clusters: a CTA of dQ past the end reads the last row for
+/// all of its delta.
+static void addRowsPastEnd(Traffic &head, const AttentionProblem &problem,
+                           const Schedule &schedule) {
+  int64_t tiles = ceilDiv(problem.queryLength, schedule.tileM);
+  int64_t past = (alignUp(tiles, schedule.clusterN) - tiles) * schedule.tileM *
                  problem.valueDim;
   head.read(Operand::Output, past * getSizeBytes(problem.outputType))
       .read(Operand::OutputGradient, past * getSizeBytes(problem.elementType));
@@ -120,11 +116,17 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
     int64_t rows =
         keysStay ? streamed.getSize() * problem.getGroupSize() : stay.getSize();
     int64_t keys = keysStay ? stay.getSize() : streamed.getSize();
-    head.read(Operand::Query, rows * d * queryLoads)
-        .read(Operand::OutputGradient, rows * dv * outputLoads)
-        .read(Operand::Key, keys * d * keyLoads);
+    int64_t ofScores = countReads(kernel, schedule, stay, /*isOfScores=*/true);
+    int64_t ofOther = countReads(kernel, schedule, stay, /*isOfScores=*/false);
+    int64_t rowReads = keysStay ? ofScores : 1;
+    int64_t outputReads = keysStay ? ofOther : 1;
+    int64_t keyReads = keysStay ? 1 : ofScores;
+    int64_t valueReads = keysStay ? 1 : ofOther;
+    head.read(Operand::Query, rows * d * queryLoads * rowReads)
+        .read(Operand::OutputGradient, rows * dv * outputLoads * outputReads)
+        .read(Operand::Key, keys * d * keyLoads * keyReads);
     if (!keysStay || hasDKey)
-      head.read(Operand::Value, keys * dv * slices);
+      head.read(Operand::Value, keys * dv * slices * valueReads);
     if (keysStay) {
       // Statistics come in whole tiles.
       int64_t whole = alignUp(streamed.getSize(), schedule.tileM) *
@@ -156,7 +158,8 @@ Traffic attn::getBackwardTraffic(const AttentionProblem &problem,
     head.write(Operand::Lse, schedule.tileM * kFloatBytes);
     head.write(Operand::Delta, schedule.tileM * kFloatBytes);
   });
-  shareReads(head, problem, kernel, schedule);
+  if (!keysStay && problem.hasSoftmax())
+    addRowsPastEnd(head, problem, schedule);
   return head *
          (problem.batch * (keysStay ? problem.kvHeads : problem.queryHeads));
 }

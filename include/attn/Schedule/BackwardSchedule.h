@@ -109,9 +109,10 @@ struct BackwardSelection {
 struct BackwardOverrides {
   ScheduleOverrides query, keys;
   bool deterministic = false;
-  /// False if a mask that the problem does not know may show keys to different
-  /// rows: then CTAs of neighbouring tiles of keys share no tiles.
-  bool hasUniformKeys = true;
+  /// False if the mask leaves tiles that the problem does not know: CTAs of a
+  /// cluster visit those of all of them, how many that are cannot be told, and
+  /// there are none but where they are asked for.
+  bool isMaskKnown = true;
   /// Why there can be no products of 8 bits; empty if there can.
   std::string obstacle = {};
 };

@@ -186,16 +186,3 @@ func.func @size(%q: tensor<1x1x64x64xf16>, %lse: tensor<1x1x64xf32>, %x: tensor<
       : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16> -> tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>
   return %d#0, %d#1, %d#2 : tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>, tensor<1x1x64x64xf16>
 }
-
-// -----
-
-// CTAs that share what they stream
-func.func @f(%q: tensor<1x2x128x64xf16>, %lse: tensor<1x2x128xf32>) -> tensor<1x2x128x64xf16> {
-  // expected-error @below {{expected cluster_n = 1 where keys are seen by different rows, got 2}}
-  %d:3 = attn.attention_backward %q, %q, %q output(%q : tensor<1x2x128x64xf16>) lse(%lse : tensor<1x2x128xf32>) d_output(%q : tensor<1x2x128x64xf16>)
-      mask_mod causal(top_left)
-      {schedule = #attn.schedule<mma = "tcgen05", tile_m = 128, tile_n = 64, stages = 2, warps = 4, producer_warps = 4>,
-       key_schedule = #attn.schedule<mma = "tcgen05", tile_m = 64, tile_n = 128, stages = 2, warps = 4, producer_warps = 4, cluster_n = 2>}
-      : tensor<1x2x128x64xf16>, tensor<1x2x128x64xf16>, tensor<1x2x128x64xf16> -> tensor<1x2x128x64xf16>, tensor<1x2x128x64xf16>, tensor<1x2x128x64xf16>
-  return %d#0 : tensor<1x2x128x64xf16>
-}

@@ -1,4 +1,4 @@
-"""What ptxas makes of the sm_100a kernels: no spills, but four bytes of a backward of 256 columns.
+"""What ptxas makes of the sm_100a kernels: no spills, but four bytes of a causal forward of 256 columns of 8 bits.
 
 usage: blackwell.py PTXAS
 
@@ -92,7 +92,8 @@ def main():
         for (d, dv), label, schedule, dtype in few(case for case in cases if case[0][0] <= 128 or case[2] == SCHEDULES[0]):
             q, v, o = (f"tensor<4x16x?x{n}x{t}>" for n, t in ((d, dtype), (dv, dtype), (dv, "bf16")))
             text = MODULE.format(q=q, v=v, o=o, mask=MASKS[label], schedule=schedule)
-            check(sys.argv[1], folder, f"{dtype} ({d}, {dv}) {label} <{schedule}>", text, 0)
+            limit = 4 * (d == 256 and dtype == "f8E4M3FN" and label == "causal")
+            check(sys.argv[1], folder, f"{dtype} ({d}, {dv}) {label} <{schedule}>", text, limit)
         # Under the mask that needs the most registers.
         mask = MASKS["window"]
         kinds = ("gated", "scaled, with amax", *(f"{cache} in pages" for cache in TYPES))
@@ -104,7 +105,7 @@ def main():
         for (d, dv), label in few(itertools.product(HEAD_DIMS, MASKS)):
             q, v = (f"tensor<4x16x?x{n}xbf16>" for n in (d, dv))
             text = BACKWARD.format(q=q, v=v, mask=MASKS[label])
-            check(sys.argv[1], folder, f"({d}, {dv}) {label} backward", text, 4 * (d == 256))
+            check(sys.argv[1], folder, f"({d}, {dv}) {label} backward", text, 0)
         # Rows enough, whose number is known: dK and dV by pairs of CTAs.
         q = "tensor<4x16x4096x128xbf16>"
         text = BACKWARD.format(q=q, v=q, mask="").replace("16x?x", "16x4096x")

@@ -57,12 +57,16 @@ STORED = [
     ("M=128 N=300 D=128 mask=causal dtype=f8E4M3FN out=f32 d_query=f32 d_value=f8E5M2", "promote=1"),
     ("M=200 N=100 D=64 d_query=f32 d_key=f32 d_value=f32", "fused=0"),
 ]
-# Tiles by multicast and by halves of a pair: odd numbers of tiles, one and two warpgroups, V by rows alone.
+# Tiles by multicast and by halves of a pair: odd numbers of tiles, one and two warpgroups, V by rows alone; under masks, by which CTAs stream what one of them sees.
 PAIRS = [
     ("Hq=4 Hkv=2 M=300 N=300 D=128", "cluster_n=2 cta_pair=1 tile_m=128 tile_n=128"),
     ("M=600 N=300 D=64", "cluster_n=2 cta_pair=1 tile_m=128 tile_n=128"),
     ("Hq=2 Hkv=1 M=300 N=300 D=128", "cluster_n=2 cta_pair=0 tile_m=128 tile_n=128"),
     ("M=300 N=700 D=64", "cluster_n=4 tile_m=128 tile_n=128"),
+    ("Hq=4 Hkv=2 M=640 N=640 D=128 mask=causal", "cluster_n=2 cta_pair=1 tile_m=128 tile_n=128"),
+    ("M=700 N=500 D=64 mask=causal", "cluster_n=2 cta_pair=1 tile_m=128 tile_n=128"),
+    ("M=700 N=700 D=128 mask=local:100,30@top_left", "cluster_n=2 cta_pair=0 tile_m=128 tile_n=128"),
+    ("M=640 N=640 D=64 mask=causal@top_left", "cluster_n=4 tile_m=128 tile_n=128"),
 ]
 # Small cache: rounds of whole groups of heads, and groups in several rounds; slices; row tiles that see no key.
 TILES = "kind=small_cache tile_m=32 tile_n=32 tile_d=32 warps=2 "

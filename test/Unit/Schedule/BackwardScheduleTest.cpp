@@ -158,10 +158,7 @@ TEST(BackwardSchedule, StreamErrors) {
       "tiles as they are, for dQ of tcgen05, got 2");
   EXPECT_EQ(fails(both, "cluster_n=3"),
             "dkv: expected cluster_n to be a power of two of at most 8, got 3");
-  EXPECT_EQ(
-      fails(both, "cluster_n=2", "causal"),
-      "dkv: expected cluster_n = 1 where keys are seen by different rows, "
-      "got 2");
+  EXPECT_EQ(fails(both, "cluster_n=2", "causal"), "");
   EXPECT_EQ(fails(both, "tile_m=48 cluster_n=4"),
             "dkv: expected tile_m to be a multiple of 8 * cluster_n = 32, got "
             "48");
@@ -209,26 +206,54 @@ TEST(BackwardSchedule, SharedMemoryOfPairs) {
               1e-9);
 }
 
-/// A mask that the problem does not know may show keys to different rows.
-TEST(BackwardSchedule, ClustersUnderMasks) {
+/// How many tiles CTAs of a cluster visit under a mask that the problem does
+/// not know cannot be told: there is one where it is asked for.
+TEST(BackwardSchedule, ClustersUnderUnknownMasks) {
   AttentionProblem problem =
       *AttentionProblem::parse("H=16 M=1024 N=1024 D=128 pass=backward");
   TargetInfo target = *lookupTarget("sm_100a");
   BackwardOverrides given;
-  given.hasUniformKeys = false;
-  EXPECT_EQ(selectBackwardSchedules(problem, target, given)
-                ->kernels[1]
-                .schedule.clusterN,
-            1);
-  (void)given.keys.set("cluster_n", "2");
-  EXPECT_EQ(selectBackwardSchedules(problem, target, given).error(),
-            "expected cluster_n = 1 with a mask by which keys may be seen by "
-            "different rows, got 2");
-  given.keys = {};
-  (void)given.query.set("cluster_n", "4");
-  EXPECT_EQ(selectBackwardSchedules(problem, target, given).error(),
-            "expected cluster_n = 1 with a mask by which keys may be seen by "
-            "different rows, got 4");
+  auto getClusterCtas = [&] {
+    Result<BackwardSelection> selection =
+        selectBackwardSchedules(problem, target, given);
+    return selection->kernels[1].schedule.clusterN;
+  };
+  EXPECT_EQ(getClusterCtas(), 2);
+  given.isMaskKnown = false;
+  EXPECT_EQ(getClusterCtas(), 1);
+  (void)given.keys.set("cluster_n", "4");
+  EXPECT_EQ(getClusterCtas(), 4);
+}
+
+/// CTAs of a cluster stream what one of them sees: of four tiles of rows of a
+/// causal mask 2, 2, 4 and 4 tiles of keys in place of 1, 2, 3 and 4. The first
+/// of them reads them for both, or each its halves of K.
+TEST(BackwardSchedule, ClustersStreamWhatOneSees) {
+  AttentionProblem problem = *AttentionProblem::parse(
+      "H=1 M=512 N=512 D=128 pass=backward mask=causal");
+  auto getReads = [&](const char *fields, Operand operand) {
+    Schedule schedule = *Schedule::parse(
+        "mma=tcgen05 tile_m=128 tile_n=128 tile_d=128 tile_dv=128 stages=2 "
+        "warps=4 producer_warps=4");
+    (*ScheduleOverrides::parse(fields)).apply(schedule);
+    Traffic traffic =
+        getBackwardTraffic(problem, BackwardKernel::QueryGradient, schedule);
+    constexpr int64_t tileBytes = 128 * 128 * 2;
+    return traffic.reads[static_cast<size_t>(operand)] / tileBytes;
+  };
+  EXPECT_EQ(getReads("", Operand::Key), 10);
+  EXPECT_EQ(getReads("cluster_n=2", Operand::Key), 6);
+  EXPECT_EQ(getReads("cluster_n=2 cta_pair=1", Operand::Key), 12);
+  EXPECT_EQ(getReads("cluster_n=2 cta_pair=1", Operand::Value), 6);
+}
+
+/// Under a causal mask pairs of two warpgroups save more than they visit.
+TEST(BackwardSchedule, PairsUnderCausalMask) {
+  BackwardSelection selection =
+      select("B=2 H=16 M=4096 N=4096 D=128 mask=causal", "sm_100a", "");
+  EXPECT_EQ(selection.kernels[0].schedule.tileM, 256);
+  EXPECT_TRUE(selection.kernels[0].schedule.ctaPair);
+  EXPECT_FALSE(selection.kernels[1].schedule.ctaPair);
 }
 
 /// One kernel for all gradients where that is predicted to be clearly faster

@@ -24,6 +24,8 @@
 #include "attn/Dialect/Attn/IR/AttentionDims.h"
 #include "attn/Schedule/Family.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -223,6 +225,75 @@ void BackwardKernelBuilder::convertFill(linalg::FillOp fill) {
 }
 
 //===----------------------------------------------------------------------===//
+// Clusters
+//===----------------------------------------------------------------------===//
+
+/// True if `expr` is the same for all positions of [k size, (k + 1) size).
+static bool isOfRange(AffineExpr expr, AffineExpr position, int64_t size) {
+  if (expr == position)
+    return false;
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return true;
+  auto divisor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (binary.getKind() == AffineExprKind::FloorDiv &&
+      binary.getLHS() == position)
+    return divisor && divisor.getValue() % size == 0;
+  return isOfRange(binary.getLHS(), position, size) &&
+         isOfRange(binary.getRHS(), position, size);
+}
+
+/// The same of what an op makes of the position.
+static bool isOfRange(Operation *op, Value position, int64_t size) {
+  AffineMap map = TypeSwitch<Operation *, AffineMap>(op)
+                      .Case<affine::AffineApplyOp, affine::AffineMinOp,
+                            affine::AffineMaxOp>(
+                          [](auto affine) { return affine.getMap(); })
+                      .Default([](Operation *) { return AffineMap(); });
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    if (operand != position)
+      continue;
+    if (!map)
+      return false;
+    MLIRContext *context = op->getContext();
+    unsigned dims = map.getNumDims();
+    AffineExpr expr = i < dims ? getAffineDimExpr(i, context)
+                               : getAffineSymbolExpr(i - dims, context);
+    for (AffineExpr result : map.getResults())
+      if (!isOfRange(result, expr, size))
+        return false;
+  }
+  return true;
+}
+
+/// True if the CTAs of a cluster walk the same tiles: what bounds of loops, and
+/// places of tiles in them, take of the CTA's position is of which cluster.
+bool BackwardKernelBuilder::streamsTilesOfCluster() {
+  bool keysStay = nest.keysAreRows();
+  SetVector<Value> places;
+  attention.forall.walk([&](scf::ForOp loop) {
+    places.insert_range(ValueRange{loop.getLowerBound(), loop.getUpperBound()});
+  });
+  for (BackwardStepOp step : nest.steps)
+    places.insert(step.getOffsets()[keysStay ? kSequence : kSequence + 1]);
+  Value tile = getTiledPosition();
+  int64_t size =
+      nest.getClusterCtas() * (keysStay ? nest.getTileN() : nest.getTileM());
+  BackwardSliceOptions options;
+  options.inclusive = options.omitBlockArguments = true;
+  options.omitUsesFromAbove = false;
+  return llvm::all_of(places, [&](Value place) {
+    // The variables of loops whose bounds are among the places.
+    if (isa<BlockArgument>(place))
+      return place != tile;
+    SetVector<Operation *> slice;
+    return succeeded(getBackwardSlice(place, &slice, options)) &&
+           llvm::all_of(
+               slice, [&](Operation *op) { return isOfRange(op, tile, size); });
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
 
@@ -290,7 +361,7 @@ void BackwardKernelBuilder::mapGrid() {
   bool hasRoles = getFamily(attention.schedule.getValues().mma).hasRoles();
   TileOfHead of = {getBlockId(gpu::Dimension::x), Value()};
   if (hasRoles && haveLoopsOfTheirPlace(attention.forall, getTiledPosition()))
-    of = getTileOfEachHead();
+    of = getTileOfEachHead(nest.getClusterCtas());
   Value number = nest.keysAreRows() ? of.tile : countFromLast(of.tile);
   if (int64_t count = nest.getSlices(); count > 1) {
     Value slices = constant(count);
@@ -314,12 +385,10 @@ void BackwardKernelBuilder::mapGrid() {
 
 LogicalResult BackwardKernelBuilder::build() {
   OpBuilder::InsertionGuard guard(builder);
-  if (nest.getClusterCtas() > 1 &&
-      haveLoopsOfTheirPlace(attention.forall, getTiledPosition()))
+  if (nest.getClusterCtas() > 1 && !streamsTilesOfCluster())
     return attention.forall.emitOpError()
-           << "expected cluster_n = 1 where keys are seen by different rows, "
-              "got "
-           << nest.getClusterCtas();
+           << "expected the CTAs of a cluster of " << nest.getClusterCtas()
+           << " to stream the same tiles, as --attn-tile-backward makes them";
   FailureOr<tile::KernelOp> kernel = beginKernel(nest.entry);
   if (failed(kernel))
     return failure();

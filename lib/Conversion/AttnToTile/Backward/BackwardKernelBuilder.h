@@ -46,6 +46,7 @@ private:
                                                   mlir::Value whole);
   void onlyInFirstSlice(llvm::function_ref<void()> body);
   mlir::Value getTiledPosition();
+  bool streamsTilesOfCluster();
   void mapGrid();
   mlir::FailureOr<mlir::Value> loadRowValues(mlir::Value tile,
                                              mlir::Value workspace);

@@ -373,7 +373,7 @@ bool attn::haveLoopsOfTheirPlace(Operation *root, Value position) {
   return root->walk(visit).wasInterrupted();
 }
 
-TileOfHead KernelScope::getTileOfEachHead() {
+TileOfHead KernelScope::getTileOfEachHead(int64_t clusterCtas) {
   Value tile = getBlockId(gpu::Dimension::x);
   Value head = getBlockId(gpu::Dimension::y);
   Location loc = attention.getLoc();
@@ -381,10 +381,22 @@ TileOfHead KernelScope::getTileOfEachHead() {
     return gpu::GridDimOp::create(builder, loc, dimension);
   };
   Value tiles = size(gpu::Dimension::x), heads = size(gpu::Dimension::y);
+  Value ctas, ofCluster;
+  if (clusterCtas > 1) {
+    ctas = constant(clusterCtas);
+    ofCluster = arith::RemUIOp::create(builder, loc, tile, ctas);
+    tile = arith::DivUIOp::create(builder, loc, tile, ctas);
+    tiles = arith::DivUIOp::create(builder, loc, tiles, ctas);
+  }
   Value number = arith::AddIOp::create(
       builder, loc, arith::MulIOp::create(builder, loc, head, tiles), tile);
-  return {arith::DivUIOp::create(builder, loc, number, heads),
-          arith::RemUIOp::create(builder, loc, number, heads)};
+  TileOfHead of = {arith::DivUIOp::create(builder, loc, number, heads),
+                   arith::RemUIOp::create(builder, loc, number, heads)};
+  if (clusterCtas > 1)
+    of.tile = arith::AddIOp::create(
+        builder, loc, arith::MulIOp::create(builder, loc, of.tile, ctas),
+        ofCluster);
+  return of;
 }
 
 WarpOfGrid attn::getWarpOfGrid(OpBuilder &builder, Location loc,

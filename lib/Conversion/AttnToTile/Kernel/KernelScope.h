@@ -140,8 +140,8 @@ protected:
   /// then y, which would be the tiles of a head after each other, with its keys
   /// and values in L2; but where the first tiles are longer than the last,
   /// those of the last head would run on while other SMs have nothing left to
-  /// do.
-  TileOfHead getTileOfEachHead();
+  /// do. CTAs of a cluster, neighbours in x, have neighbouring tiles of a head.
+  TileOfHead getTileOfEachHead(int64_t clusterCtas = 1);
 
   /// Loads the tile of `rows` x `cols` at `indices` of an operand.
   mlir::Value loadTile(mlir::Value tensor, mlir::ValueRange indices,

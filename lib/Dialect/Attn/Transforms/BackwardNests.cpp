@@ -52,9 +52,10 @@ void BackwardTiler::createQueryNest() {
     rowTile.delta = BackwardDeltaOp::create(builder, loc, rowTile.lse.getType(),
                                             output, rowTile.dOutput, dLse,
                                             getDOutputDescale(place));
-  SmallVector<TileRange> ranges = visitedKeys->get(
-      builder, loc, place.b, place.h, getStaying(place.m, tiles.m, rows),
-      {rows, keys, tiles.m, tiles.n});
+  SmallVector<TileRange> ranges =
+      visitedKeys->get(builder, loc, place.b, place.h,
+                       getStayingOfCluster(place.m, tiles.m, rows),
+                       {rows, keys, tiles.ctas * tiles.m, tiles.n});
   SmallVector<Value> state = {createZeroTile(op.getQuery(), tiles.m)};
   if (op.getAmaxDs())
     state.push_back(createZeroRows(tiles.m));
@@ -212,12 +213,12 @@ SmallVector<Value> BackwardTiler::createRowLoops(const KeyTile &keyTile,
                                                  Place place, ValueRange init,
                                                  const KeyGradients &wanted) {
   bool isOneHead = isConstantIntValue(getAsOpFoldResult(group), 1);
-  RowRange stay = getStaying(place.n, tiles.n, keys);
+  RowRange stay = getStayingOfCluster(place.n, tiles.n, keys);
   SmallVector<TileRange> ranges;
   if (isOneHead || !visitedRows->differsByHead()) {
-    ranges = visitedRows->get(
-        builder, loc, place.b, place.h, stay,
-        {keys, rows, tiles.n, tiles.m, /*isEndWhole=*/!hidesRows});
+    ranges = visitedRows->get(builder, loc, place.b, place.h, stay,
+                              {keys, rows, tiles.ctas * tiles.n, tiles.m,
+                               /*isEndWhole=*/!hidesRows});
   } else {
     op.emitRemark() << "no row tile is skipped for dK and dV: the heads of a "
                        "group see different keys";

@@ -61,6 +61,10 @@ void BackwardTiler::prepareRegions() {
     padsRows |= !divides(sizes.m, rows);
     padsKeys |= !divides(sizes.n, keys);
   }
+  // There are whole clusters of what stays.
+  padsRows |= !divides(queryTiles.ctas * queryTiles.m, rows);
+  for (const TileSizes &sizes : {keyTiles, valueTiles})
+    padsKeys |= !divides(sizes.ctas * sizes.n, keys);
   hidesRows = padsRows && op.hasScoreMod() && !op.getLse();
   for (Region *region : {&op.getScoreMod(), &op.getMaskMod()})
     if (!region->empty() && padsRows)
@@ -239,6 +243,19 @@ RowRange BackwardTiler::getStaying(Value first, int64_t tile,
       builder, loc, s0 + s1 - 1,
       {OpFoldResult(first), countInTile(tile, first, total)});
   return {OpFoldResult(first), last};
+}
+
+/// Those of all CTAs of the cluster in which a tile begins at `first`: they
+/// share what they stream, so that each visits what one of them has to.
+RowRange BackwardTiler::getStayingOfCluster(Value first, int64_t tile,
+                                            OpFoldResult total) {
+  if (tiles.ctas == 1)
+    return getStaying(first, tile, total);
+  int64_t size = tiles.ctas * tile;
+  AffineExpr s0 = builder.getAffineSymbolExpr(0);
+  Value ofCluster = asValue(affine::makeComposedFoldedAffineApply(
+      builder, loc, s0.floorDiv(size) * size, {OpFoldResult(first)}));
+  return getStaying(ofCluster, size, total);
 }
 
 BackwardStepOp

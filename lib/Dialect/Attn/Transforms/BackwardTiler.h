@@ -49,6 +49,9 @@ struct Scatter {
 /// Rows and keys of the tiles of a nest.
 struct TileSizes {
   int64_t m, n;
+  /// CTAs of a cluster, which have neighbouring tiles of what stays and share
+  /// what streams.
+  int64_t ctas = 1;
 };
 
 /// The gradients that a nest over keys gives, in this order; dQ as the sum in
@@ -115,6 +118,8 @@ private:
   // Loops.
   RowRange getStaying(mlir::Value first, int64_t tile,
                       mlir::OpFoldResult total);
+  RowRange getStayingOfCluster(mlir::Value first, int64_t tile,
+                               mlir::OpFoldResult total);
   BackwardStepOp createStep(const RowTile &rows, const KeyTile &keys,
                             const Place &place, const TileRange &range,
                             mlir::Region &maskMod,

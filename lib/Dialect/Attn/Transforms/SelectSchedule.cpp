@@ -376,7 +376,7 @@ private:
       return failure();
     if (!given.query.has("kind") && (!isOneBand(op) || selectsHeads(op)))
       (void)given.query.set("kind", "large_cache");
-    given.hasUniformKeys = !op.hasMaskMod();
+    given.isMaskKnown = isOneBand(op);
     if (selectsHeads(op))
       given.obstacle = "a map selects the heads of keys";
     Result<BackwardSelection> selection =

@@ -104,6 +104,8 @@ private:
       tiles.m = schedule.getValues().tileM;
     if (schedule && schedule.getFields().has("tile_n"))
       tiles.n = schedule.getValues().tileN;
+    if (schedule)
+      tiles.ctas = schedule.getValues().clusterN;
     return tiles;
   }
 

@@ -54,6 +54,7 @@ public:
 private:
   void findRings();
   bool hasSteps() const;
+  bool giveBackShared();
   bool isHalved(SharedRing &ring) const;
   SharedRing *findRing(Value tile);
 
@@ -71,6 +72,7 @@ private:
   SetVector<Value> guardCommits();
   void guardWaits(const SetVector<Value> &sums);
   void waitWithoutSteps(OpBuilder &builder, Location loc);
+  void waitBehindLoops();
   void startInFirst();
   void freeTogether();
 
@@ -153,6 +155,17 @@ bool CtaPair::isHalved(SharedRing &ring) const {
   return ring.readsRows || ring.readsColumns;
 }
 
+/// True if stages are given back in both CTAs: by the products that read them,
+/// or by consumers, who have waited for these.
+bool CtaPair::giveBackShared() {
+  bool give = false;
+  products.walk(
+      [&](CommitTensorsOp commit) { give |= commit.getCtas() == kCtas; });
+  roles.getConsumer().walk(
+      [&](MbarrierArriveOp arrival) { give |= arrival.getCtas() == kCtas; });
+  return give;
+}
+
 StringRef CtaPair::findObstacle() {
   findRings();
   if (kernel.getClusterCtas() != kCtas || rings.empty())
@@ -161,12 +174,8 @@ StringRef CtaPair::findObstacle() {
     return "a CTA has more than one tile";
   if (!hasSteps() && !(countSteps(products) && countSteps(roles.getConsumer())))
     return "steps are not counted, of which there may be none";
-  WalkResult commits = products.walk([](CommitTensorsOp commit) {
-    return commit.getCtas() == kCtas ? WalkResult::interrupt()
-                                     : WalkResult::advance();
-  });
-  if (!commits.wasInterrupted())
-    return "products do not give back what is shared";
+  if (!giveBackShared())
+    return "neither products nor consumers give back what is shared";
   WalkResult others = products.walk([&](MmaTensorOp product) {
     return findRing(product.getB()) ? WalkResult::advance()
                                     : WalkResult::interrupt();
@@ -350,6 +359,8 @@ static Value hasStepped(OpBuilder &builder, Region &role) {
 /// CTAs (flash-attention, AI/DEBUG_2CTA.md). Returns the sums' barriers.
 SetVector<Value> CtaPair::guardCommits() {
   SmallVector<CommitTensorsOp> commits(products.getOps<CommitTensorsOp>());
+  if (commits.empty())
+    return {};
   auto builder = OpBuilder::atBlockEnd(&products.front());
   auto guarded =
       scf::IfOp::create(builder, roles.getLoc(), hasStepped(builder, products));
@@ -361,8 +372,25 @@ SetVector<Value> CtaPair::guardCommits() {
   return sums;
 }
 
+/// Where a sum is waited for in each step.
+void CtaPair::waitBehindLoops() {
+  Region &consumer = roles.getConsumer();
+  Operation *last = nullptr;
+  for (auto loop : consumer.getOps<scf::ForOp>())
+    last = loop;
+  OpBuilder builder(last->getContext());
+  builder.setInsertionPointAfter(last);
+  Location loc = last->getLoc();
+  auto branch = scf::IfOp::create(builder, loc, hasStepped(builder, consumer),
+                                  /*withElse=*/true);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  waitWithoutSteps(builder, loc);
+}
+
 void CtaPair::guardWaits(const SetVector<Value> &sums) {
   Region &consumer = roles.getConsumer();
+  if (sums.empty())
+    return waitBehindLoops();
   for (auto wait :
        llvm::make_early_inc_range(consumer.getOps<MbarrierWaitOp>())) {
     if (!sums.contains(wait.getBarrier()))

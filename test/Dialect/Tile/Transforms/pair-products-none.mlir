@@ -13,7 +13,7 @@
 // PAIR: cta_pairs
 // CLUSTERS: remark: {{.*}}CTAs multiply each for itself: the CTAs share no tiles in clusters of two
 // STEPS: remark: {{.*}}CTAs multiply each for itself: steps are not counted, of which there may be none
-// COMMITS: remark: {{.*}}CTAs multiply each for itself: products do not give back what is shared
+// COMMITS: remark: {{.*}}CTAs multiply each for itself: neither products nor consumers give back what is shared
 // LEFT: remark: {{.*}}CTAs multiply each for itself: products do not read halves of what is shared
 // OWN: remark: {{.*}}CTAs multiply each for itself: products read what is not shared
 // ROLE: remark: {{.*}}CTAs multiply each for itself: consumers start their products themselves
