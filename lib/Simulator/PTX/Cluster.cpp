@@ -17,6 +17,10 @@
 #include "SpecialRegisters.h"
 #include "Tracer.h"
 
+#include <algorithm>
+#include <limits>
+#include <optional>
+
 using namespace attn::sim;
 
 namespace {
@@ -157,6 +161,39 @@ RoundResult runRound(const std::vector<Warp *> &warps, Cluster &cluster,
   return result;
 }
 
+/// Sets the horizon behind the earliest of the clocks that are not behind it;
+/// false if there is none.
+bool advanceHorizon(const std::vector<Warp *> &warps, Cluster &cluster) {
+  // As long as a warp instruction of special functions occupies their pipe.
+  constexpr u64 turn = 8;
+  std::optional<u64> next;
+  for (const Warp *warp : warps)
+    if (!warp->done && warp->cycle >= cluster.horizon)
+      next = std::min(next.value_or(warp->cycle), warp->cycle);
+  if (next)
+    cluster.horizon = *next + turn;
+  return next.has_value();
+}
+
+/// An instruction of each warp whose clock is behind the horizon, which follows
+/// when none of them can go on: what they share they take in the order of
+/// their clocks, but for a turn.
+RoundResult runRoundByClock(const std::vector<Warp *> &warps,
+                            Cluster &cluster) {
+  RoundResult result;
+  do {
+    result.liveWarps = 0;
+    for (Warp *warp : warps) {
+      if (warp->done)
+        continue;
+      ++result.liveWarps;
+      if (warp->cycle < cluster.horizon)
+        result.used += runWarp(*warp, 1);
+    }
+  } while (!result.used && advanceHorizon(warps, cluster));
+  return result;
+}
+
 /// Lets every wait on an mbarrier return false; true if there is one.
 bool timeOutWaits(const std::vector<Warp *> &warps) {
   bool any = false;
@@ -247,6 +284,8 @@ std::unique_ptr<Cluster> attn::sim::makeCluster(LaunchContext &launch,
   u32 numCtas = launch.ctasPerCluster();
   cluster->ctas.resize(numCtas);
   initClocks(launch, *cluster);
+  if (launch.options->seed)
+    cluster->horizon = std::numeric_limits<u64>::max();
   if (index < launch.tracers.size())
     cluster->tracer = launch.tracers[index].get();
   for (u32 rank = 0; rank < numCtas; ++rank)
@@ -281,7 +320,9 @@ bool attn::sim::runCluster(LaunchContext &launch, Cluster &cluster,
   std::vector<Warp *> warps = allWarps(cluster);
   u64 used = 0;
   for (;;) {
-    RoundResult round = runRound(warps, cluster, options);
+    RoundResult round = cluster.tracer && !options.seed
+                            ? runRoundByClock(warps, cluster)
+                            : runRound(warps, cluster, options);
     used += round.used;
     if (!round.liveWarps) {
       finishCluster(cluster);

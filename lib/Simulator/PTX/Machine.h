@@ -117,6 +117,7 @@ struct Warp {
 
   // Trace.
   u64 cycle = 0, waitBegin = 0;
+  u64 specialDone = 0; // when its special functions have results
 };
 
 //===----------------------------------------------------------------------===//
@@ -196,6 +197,9 @@ struct Cluster {
   u32 idleRounds = 0;
   /// Of its own, so that its schedule does not depend on host threads.
   u64 random = 1;
+  /// With a timeline, the clock up to which warps may go on; all of it where
+  /// their order is random.
+  u64 horizon = 0;
 
   /// By warp; empty unless a check needs them. Agents: first the warps.
   std::vector<SyncClock> clocks;

@@ -144,7 +144,6 @@ static CacheTiming getCache(const LaunchReport &report, double ctaClocks) {
 
 void attn::sim::setTiming(Options &options) {
   options.traceClusters = std::numeric_limits<unsigned>::max();
-  options.slice = 1;
 }
 
 Timing attn::sim::getTiming(const LaunchReport &report, uint32_t smCount,

@@ -9,6 +9,7 @@
 #include "LatencyModel.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace attn::sim;
 
@@ -18,27 +19,45 @@ namespace {
 // The model
 //===----------------------------------------------------------------------===//
 
-/// Cycles that an instruction of a class occupies its warp's issue slot or its
-/// pipe: 32 lanes over 32 (FP32), 16 (INT, conversions) or 4 (MUFU) lanes per
-/// cycle of a sub-core; loads and stores by their throughput.
-u64 issueCycles(InstructionClass instructionClass) {
-  switch (instructionClass) {
+/// The pipe of an instruction, and how many cycles of it the 32 lanes take.
+struct Occupancy {
+  Pipe pipe;
+  u64 cycles;
+};
+
+/// Of 16 (integers, conversions) or 4 (MUFU) lanes in a cycle of a sub-core,
+/// loads and stores by its share of theirs; none of FP32, which has 32 lanes,
+/// and of what synchronises.
+std::optional<Occupancy> occupancy(const Instruction &instruction) {
+  switch (instruction.instructionClass) {
   case InstructionClass::Ex2:
   case InstructionClass::Mufu:
-    return 8;
+    return Occupancy{Pipe::Special, 8};
   case InstructionClass::Integer:
   case InstructionClass::Convert:
   case InstructionClass::FloatCompare:
-    return 2;
+    return Occupancy{Pipe::Arithmetic, 2};
+  case InstructionClass::Double:
+    return Occupancy{Pipe::Arithmetic, 16};
   case InstructionClass::Load:
   case InstructionClass::Store:
   case InstructionClass::LdMatrix:
   case InstructionClass::CpAsync:
   case InstructionClass::Shuffle:
-    return 4;
+    return Occupancy{Pipe::Memory, 4};
   case InstructionClass::Atomic:
-  case InstructionClass::Double:
-    return 16;
+    return Occupancy{Pipe::Memory, 16};
+  case InstructionClass::Mma:
+    return Occupancy{Pipe::Tensor,
+                     instruction.flops * schedulersPerSm / tensorFlopsPerCycle};
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Cycles until a warp goes on behind an instruction.
+u64 latency(InstructionClass instructionClass) {
+  switch (instructionClass) {
   case InstructionClass::Barrier:
   case InstructionClass::Mbarrier:
   case InstructionClass::Fence:
@@ -48,12 +67,30 @@ u64 issueCycles(InstructionClass instructionClass) {
   }
 }
 
-/// mov.b64 between a register and its halves: ptxas gives them neighbouring
-/// registers, and makes no instruction of it.
-bool isPairOfRegisters(const Instruction &instruction) {
+/// True if others, or tensor cores, get what the warp has computed before:
+/// until then the compiler puts other instructions between special functions.
+bool handsOver(const Instruction &instruction) {
+  switch (instruction.instructionClass) {
+  case InstructionClass::TensorMemory: // tcgen05.st
+    return !instruction.values.empty();
+  case InstructionClass::Store:
+  case InstructionClass::Mma:
+  case InstructionClass::Wgmma:
+  case InstructionClass::Barrier:
+  case InstructionClass::Mbarrier:
+  case InstructionClass::Fence:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// A mov of whole registers, also of several that are neighbours then: ptxas
+/// gives them the right ones, and makes no instruction of it.
+bool isRenaming(const Instruction &instruction) {
+  bool isOfParts = !instruction.values.empty() || !instruction.results.empty();
   return instruction.instructionClass == InstructionClass::Move &&
-         instruction.immediate == 32 &&
-         std::max(instruction.values.size(), instruction.results.size()) == 2;
+         (!isOfParts || instruction.immediate == 32);
 }
 
 /// What a warp is seen to do: runs of instructions of one kind become one span.
@@ -138,6 +175,39 @@ void Tracer::extendSpan(Warp &warp, const char *name, u64 begin, u32 line) {
   span.end = warp.cycle;
 }
 
+void Tracer::beforeInstruction(Warp &warp, const Instruction &instruction) {
+  if (warp.specialDone <= warp.cycle || !handsOver(instruction))
+    return;
+  warp.cycle = warp.specialDone;
+  if (OpenSpan &span = spans[&warp]; span.name)
+    span.end = warp.cycle;
+}
+
+/// Warps of a sub-core share its slot to issue and its pipes. A warp does not
+/// wait for what it has given to a pipe, but for those of mma.sync, whose
+/// quarter of the tensor cores works before it goes on.
+void Tracer::issue(Warp &warp, const Instruction &instruction) {
+  // One that waited begins when others have not come to yet.
+  if (warp.cycle >= warp.cta->cluster->horizon) {
+    warp.cycle += latency(instruction.instructionClass);
+    return;
+  }
+  SubCore &core = units[warp.cta].subCores[warp.id % schedulersPerSm];
+  u64 begin = std::max(warp.cycle, core.issue);
+  core.issue = begin + 1;
+  warp.cycle = begin + latency(instruction.instructionClass);
+  std::optional<Occupancy> work = occupancy(instruction);
+  if (!work)
+    return;
+  u64 &free = core.pipes[size_t(work->pipe)];
+  u64 start = std::max(begin, free);
+  free = start + work->cycles;
+  if (work->pipe == Pipe::Special)
+    warp.specialDone = free;
+  else
+    warp.cycle = work->pipe == Pipe::Tensor ? free : start + 1;
+}
+
 void Tracer::onInstruction(Warp &warp, const Instruction &instruction,
                            Step step, u64 before) {
   if (step == Step::Block) {
@@ -152,11 +222,8 @@ void Tracer::onInstruction(Warp &warp, const Instruction &instruction,
     events.back().wait = reason;
   }
   u64 begin = warp.cycle;
-  if (!isPairOfRegisters(instruction))
-    warp.cycle += issueCycles(instruction.instructionClass);
-  // The warp's quarter of the tensor cores works before it goes on.
-  if (instruction.instructionClass == InstructionClass::Mma)
-    warp.cycle += instruction.flops * 4 / tensorFlopsPerCycle;
+  if (!isRenaming(instruction))
+    issue(warp, instruction);
   extendSpan(warp, activity(instruction.instructionClass), begin,
              instruction.line);
 }

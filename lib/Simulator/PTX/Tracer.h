@@ -21,9 +21,15 @@
 #include "attn/Simulator/Trace.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 namespace attn::sim {
+
+/// Where the instructions of a sub-core that take more than a cycle are
+/// executed; others are issued, and done.
+enum class Pipe : uint8_t { Arithmetic, Special, Memory, Tensor };
+inline constexpr size_t numPipes = 4;
 
 class Tracer {
 public:
@@ -31,6 +37,9 @@ public:
   Tracer(unsigned ctasPerSm, u64 copyBytesPerCycle)
       : ctasPerSm(ctasPerSm), copyBytesPerCycle(copyBytesPerCycle) {}
 
+  /// Before an instruction is executed: what hands results to others waits for
+  /// those of special functions.
+  void beforeInstruction(Warp &warp, const Instruction &instruction);
   /// After an instruction that was executed or blocked. The warp's clock was
   /// `before` when it began; if it is later now, the warp waited.
   void onInstruction(Warp &warp, const Instruction &instruction, Step step,
@@ -55,9 +64,16 @@ public:
   u64 getByteCycles() const { return byteCycles; }
 
 private:
+  /// What issues the instructions of every fourth warp, and its pipes, by the
+  /// clock from which on each is free.
+  struct SubCore {
+    u64 issue = 0;
+    std::array<u64, numPipes> pipes = {};
+  };
   /// Units of an SM, by CTA of the cluster.
   struct Units {
     u64 tensorFree = 0, copyFree = 0, sharedFree = 0;
+    std::array<SubCore, schedulersPerSm> subCores;
   };
   /// A run of instructions of one category on a warp.
   struct OpenSpan {
@@ -67,6 +83,7 @@ private:
   };
   void emit(const Warp &warp, u32 track, u64 begin, u64 end, const char *name,
             const char *category, u32 line);
+  void issue(Warp &warp, const Instruction &instruction);
   void extendSpan(Warp &warp, const char *name, u64 begin, u32 line);
   void closeSpan(Warp &warp, OpenSpan &span);
 

@@ -263,6 +263,9 @@ void execute(Warp &warp, const Instruction &i, bool checksRegisters) {
     checkDefined(warp, i);
   if (__builtin_expect(!warp.tensor.loads.empty(), 0))
     checkTensorLoads(warp, i);
+  Tracer *tracer = warp.cta->cluster->tracer;
+  if (tracer)
+    tracer->beforeInstruction(warp, i);
   const u64 before = warp.cycle;
   Step step;
   if (__builtin_expect(warp.wgmma.pending != 0, 0) &&
@@ -272,7 +275,7 @@ void execute(Warp &warp, const Instruction &i, bool checksRegisters) {
     step = i.run(warp, i);
   if (checksRegisters)
     noteWrites(warp, i, active);
-  if (Tracer *tracer = warp.cta->cluster->tracer)
+  if (tracer)
     tracer->onInstruction(warp, i, step, before);
   warp.resumed = false;
   warp.mbarrierTimedOut = false;
