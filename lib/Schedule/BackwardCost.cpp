@@ -21,9 +21,17 @@ using namespace attn::detail;
 
 /// What the bulk copies of an SM add to memory in a clock.
 static constexpr double kSumBytesPerClock = 17;
-/// Of a step of a lone warpgroup, from what it stores to the products of that,
-/// and back: 93 to 137 in the simulator.
-static constexpr double kHandOverClocks = 100;
+/// Instructions of a warp for each of its scores where two f32 are one operand:
+/// 567 for the 128 columns of dK and dV, 444 of dQ (SASS of ptxas 13.0).
+static constexpr double kPairedInstructionsPerElement = 4.5;
+/// Of a step of a lone warpgroup of tcgen05, what products wait for warps, and
+/// warps for products, for each 128 columns of scores and once more: fitted to
+/// the simulator's clocks at head dims of 64 to 192, which are within 6% of it.
+static constexpr double kProductsWait = 260, kProductsWaitOnce = 100,
+                        kWarpsWait = 420, kWarpsWaitOnce = 320;
+/// A lone warpgroup's first step in a pair begins, and its last one ends, that
+/// much later than in a cluster: both CTAs have to be there.
+static constexpr double kPairClocks = 800;
 /// Addresses, row numbers, barriers; and with dropout the counter and words.
 static constexpr int64_t kOtherRegisters = 16, kDropoutRegisters = 40;
 
@@ -108,6 +116,7 @@ private:
   double getSharedClocks() const;
   double getTensorMemoryClocks() const;
   std::vector<CostTerm> getTileTerms() const;
+  double getStepClocks() const;
   double countTiles() const;
 
   const AttentionProblem &problem;
@@ -486,6 +495,8 @@ double KernelModel::getTensorMemoryClocks() const {
 /// What an SM does for one streamed tile at the same time, in clocks.
 std::vector<CostTerm> KernelModel::getTileTerms() const {
   double elements = static_cast<double>(getStaying()) * getStreamed();
+  double instructions = hasTensorMemory() ? kPairedInstructionsPerElement
+                                          : kInstructionsPerElement;
   double depth = dim + (hasScoreGradient() ? valueDim : 0) +
                  getGradientColumns() + (isFused() ? dim : 0);
   double flopsPerClock = family.getRate(problem.elementType, target) /
@@ -496,10 +507,40 @@ std::vector<CostTerm> KernelModel::getTileTerms() const {
   return {
       {"mma", 2 * elements * depth / flopsPerClock},
       {"exp", problem.hasSoftmax() ? elements / target.ex2PerClockPerSm : 0},
-      {"issue", elements * kInstructionsPerElement / target.lanesPerClock},
+      {"issue", elements * instructions / target.lanesPerClock},
       {"shared_memory", getSharedClocks()},
       {"tensor_memory", getTensorMemoryClocks()},
       {"sums", sums}};
+}
+
+/// Clocks of a step of tcgen05, in which a thread of its own starts products
+/// ahead, beside all that warps compute. A lone warpgroup and its products wait
+/// for some of each other; and a tile is copied again when it was read: that of
+/// scores by the step's last product, the other by one of three.
+double KernelModel::getStepClocks() const {
+  double products = 0, warps = 0;
+  for (const CostTerm &term : getTileTerms()) {
+    bool isOfWarps = term.name == "exp" || term.name == "issue";
+    double &most = isOfWarps ? warps : products;
+    most = std::max(most, term.seconds);
+  }
+  double clocks = std::max(products, warps);
+  double columns = static_cast<double>(getStreamed()) / 128;
+  double productsWait = kProductsWait * columns + kProductsWaitOnce;
+  if (getStaying() <= family.facts.unitRows)
+    clocks = std::max(products + productsWait,
+                      warps + kWarpsWait * columns + kWarpsWaitOnce);
+  double bytes = static_cast<double>(getStreamBytes()) /
+                 static_cast<double>(schedule.ctaPair ? 1 : schedule.clusterN);
+  double copy = target.loadClocks +
+                bytes * target.clockGHz * target.smCount / target.l2GBps;
+  // The next step's product of scores comes in front of the last one.
+  double longest = products * 4 / 3 + 2 * productsWait + warps + copy;
+  double shortest = products / 3 + productsWait + copy;
+  return std::max({clocks,
+                   (readsScoreTileLast() ? longest : shortest) /
+                       static_cast<double>(getScoreStages()),
+                   shortest / static_cast<double>(schedule.stages)});
 }
 
 void KernelModel::setTime(BackwardCost &cost) const {
@@ -516,24 +557,24 @@ void KernelModel::setTime(BackwardCost &cost) const {
   double secondsPerClock = rounds / (target.clockGHz * 1e9);
   double secondsPerTile = countTiles() / ctas * secondsPerClock;
 
-  double overlapped = 0, pointwise = 0, inTurn = 0;
   cost.terms = getTileTerms();
+  double overlapped = 0, pointwise = 0;
   for (CostTerm &term : cost.terms) {
     overlapped = std::max(overlapped, term.seconds);
-    if (term.name == "exp" || term.name == "issue") {
+    if (term.name == "exp" || term.name == "issue")
       pointwise = std::max(pointwise, term.seconds);
-      inTurn += term.seconds;
-    }
-    term.seconds *= secondsPerTile;
   }
-  // Where a thread of its own starts products ahead they run beside all that
-  // warps compute, and a lone warpgroup computes one thing after the other.
+  bool isLone = getStaying() <= family.facts.unitRows;
+  double exposed = !hasRoles() || isLone ? pointwise : 0;
   if (hasTensorMemory())
-    pointwise = std::max(inTurn + kHandOverClocks - overlapped, 0.0);
-  bool isExposed = !hasRoles() || getStaying() <= family.facts.unitRows;
-  double exposed = isExposed ? pointwise * secondsPerTile : 0;
+    exposed = getStepClocks() - overlapped;
+  for (CostTerm &term : cost.terms)
+    term.seconds *= secondsPerTile;
+  exposed *= secondsPerTile;
   double tileClocks = hasTensorMemory() ? 0 : target.backwardTileClocks;
-  double latency = tileClocks * secondsPerTile + kCtaClocks * secondsPerClock;
+  double ctaClocks =
+      kCtaClocks + (schedule.ctaPair && isLone ? kPairClocks : 0);
+  double latency = tileClocks * secondsPerTile + ctaClocks * secondsPerClock;
   double compute = overlapped * secondsPerTile + latency + exposed;
   double l2 =
       static_cast<double>(cost.bytes.getTotal()) / (target.l2GBps * 1e9);

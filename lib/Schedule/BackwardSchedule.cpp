@@ -21,10 +21,6 @@
 using namespace attn;
 using namespace attn::detail;
 
-/// Rows, or keys, that stream from which on pairs of CTAs of one warpgroup
-/// begin and end in less time than they save: 1,300 clocks, of 96 for each tile
-/// of 128 rows of dK and dV at D = 128 (attn-sim).
-static constexpr int64_t kPairLength = 2048;
 /// What a fused backward has to gain to be worth bits that differ.
 static constexpr double kFusedGain = 1.05;
 /// A small cache needs a workspace and kernels that wait for each other: it is
@@ -118,7 +114,7 @@ private:
   int64_t getEarlyRows(BackwardKernel kernel, int64_t streamed) const;
   Schedule getSchedule(BackwardKernel kernel, int64_t staying, int64_t streamed,
                        int64_t stages, int64_t columns) const;
-  bool mayPair(BackwardKernel kernel, const Schedule &schedule) const;
+  bool mayPair(const Schedule &schedule) const;
   void addVariants(BackwardKernel kernel, const Schedule &base,
                    std::vector<Schedule> &candidates) const;
 
@@ -208,17 +204,9 @@ std::vector<int64_t> KernelSelector::getClusters(BackwardKernel kernel) const {
                          : std::vector<int64_t>{1, 2};
 }
 
-/// Two CTAs may multiply together what they share. That comes first: products
-/// of two warpgroups are limited by shared memory, of which pairs read less;
-/// one warpgroup's are as long.
-bool KernelSelector::mayPair(BackwardKernel kernel,
-                             const Schedule &schedule) const {
-  const Family::Facts &facts = getFamily(mma).facts;
-  bool keysStay = kernel != BackwardKernel::QueryGradient;
-  int64_t staying = keysStay ? schedule.tileN : schedule.tileM;
-  int64_t length = keysStay ? problem.queryLength : problem.kvLength;
-  return schedule.clusterN == 2 && facts.tensorColumns > 0 &&
-         (staying > facts.unitRows || length >= kPairLength);
+/// Two CTAs may multiply together what they share.
+bool KernelSelector::mayPair(const Schedule &schedule) const {
+  return schedule.clusterN == 2 && getFamily(mma).facts.tensorColumns > 0;
 }
 
 /// Three quarters of a tile: their product takes about as long as the
@@ -238,13 +226,15 @@ static std::vector<int64_t> getStayingTiles(const Family &family) {
 }
 
 /// `base` with more stages, in clusters and in pairs; a lone tile has nobody to
-/// share with. CTAs of dQ share as pairs only.
+/// share with. Of two warpgroups pairs come first, whose products read less of
+/// shared memory where the model says that this limits nothing, too (attn-sim).
 void KernelSelector::addVariants(BackwardKernel kernel, const Schedule &base,
                                  std::vector<Schedule> &candidates) const {
   const ScheduleOverrides &overrides = getOverrides(kernel);
   bool keysStay = kernel != BackwardKernel::QueryGradient;
-  bool isAlone = keysStay ? problem.kvLength <= base.tileN
-                          : problem.queryLength <= base.tileM;
+  int64_t staying = keysStay ? base.tileN : base.tileM;
+  bool isAlone = (keysStay ? problem.kvLength : problem.queryLength) <= staying;
+  bool isWide = staying > getFamily(mma).facts.unitRows;
   for (int64_t more : getMoreStages(kernel))
     for (int64_t ctas : getClusters(kernel)) {
       if (ctas > 1 && isAlone)
@@ -254,12 +244,14 @@ void KernelSelector::addVariants(BackwardKernel kernel, const Schedule &base,
         schedule.scoreStages = more > 0 ? base.stages + more : 0;
       if (ctas > 1 && !overrides.has("cluster_n"))
         schedule.clusterN = ctas;
-      if (mayPair(kernel, schedule) && !overrides.has("cta_pair")) {
+      if (overrides.has("cta_pair") || !mayPair(schedule)) {
         candidates.push_back(schedule);
-        candidates.back().ctaPair = true;
+        continue;
       }
-      if (keysStay || ctas == 1 || schedule.ctaPair)
+      for (bool isPair : {isWide, !isWide}) {
         candidates.push_back(schedule);
+        candidates.back().ctaPair = isPair;
+      }
     }
 }
 
@@ -303,7 +295,8 @@ KernelSelector::select(BackwardKernel kernel,
       continue;
     }
     // One stage leaves nothing in flight while a tile is computed.
-    cost->seconds *= schedule.stages == 1 ? 1.3 : 1;
+    bool isOneStage = std::max(schedule.stages, schedule.scoreStages) == 1;
+    cost->seconds *= isOneStage ? 1.3 : 1;
     bool isBetter = !best || (cost->maySpill != best->cost.maySpill
                                   ? best->cost.maySpill
                                   : cost->seconds < 0.995 * best->cost.seconds);
