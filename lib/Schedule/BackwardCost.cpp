@@ -24,9 +24,9 @@ static constexpr double kSumBytesPerClock = 17;
 /// Instructions of a warp for each of its scores where two f32 are one operand:
 /// 567 for the 128 columns of dK and dV, 444 of dQ (SASS of ptxas 13.0).
 static constexpr double kPairedInstructionsPerElement = 4.5;
-/// Of a step of a lone warpgroup of tcgen05, what products wait for warps, and
-/// warps for products, for each 128 columns of scores and once more: fitted to
-/// the simulator's clocks at head dims of 64 to 192, which are within 6% of it.
+/// Of a step of tcgen05, what products wait for warps, and those of a lone
+/// warpgroup for products, for each 128 columns of scores and once more: fitted
+/// to the simulator's clocks at head dims of 64 to 256.
 static constexpr double kProductsWait = 260, kProductsWaitOnce = 100,
                         kWarpsWait = 420, kWarpsWaitOnce = 320;
 /// A lone warpgroup's first step in a pair begins, and its last one ends, that
@@ -95,10 +95,6 @@ private:
   int64_t getHeld(int64_t columns, bool isReadBothWays) const;
   int64_t getStreamBytes() const;
   bool isSliced() const { return isStepSliced(problem, family, getStreamed()); }
-  bool readsScoreTileLast() const {
-    return kernel == BackwardKernel::QueryGradient ||
-           kernel == BackwardKernel::KeyValueGradients;
-  }
   int64_t getScoreStages() const {
     return std::max(schedule.stages, schedule.scoreStages);
   }
@@ -271,9 +267,9 @@ std::string KernelModel::findStageObstacle() const {
   if (schedule.scoreStages == 0)
     return "";
   std::string got = ", got " + std::to_string(schedule.scoreStages);
-  if (!readsScoreTileLast() || !hasTensorMemory())
-    return "expected score_stages = 0 but in kernels of tcgen05 for dQ, or for "
-           "dK and dV together" +
+  if (!isReadBothWays(kernel, /*isOfScores=*/true) || !hasTensorMemory())
+    return "expected score_stages = 0 but in kernels of tcgen05 for dQ, for "
+           "dK, or for dK and dV together" +
            got;
   if (schedule.scoreStages < schedule.stages)
     return "expected score_stages of 0, or of at least stages = " +
@@ -514,9 +510,9 @@ std::vector<CostTerm> KernelModel::getTileTerms() const {
 }
 
 /// Clocks of a step of tcgen05, in which a thread of its own starts products
-/// ahead, beside all that warps compute. A lone warpgroup and its products wait
-/// for some of each other; and a tile is copied again when it was read: that of
-/// scores by the step's last product, the other by one of three.
+/// ahead, beside all that warps compute: each waits for some of the other. And
+/// a tile is copied again when it was read: that of scores by the step's last
+/// product, the other by one of three.
 double KernelModel::getStepClocks() const {
   double products = 0, warps = 0;
   for (const CostTerm &term : getTileTerms()) {
@@ -524,12 +520,15 @@ double KernelModel::getStepClocks() const {
     double &most = isOfWarps ? warps : products;
     most = std::max(most, term.seconds);
   }
-  double clocks = std::max(products, warps);
+  bool isLone = getStaying() <= family.facts.unitRows;
   double columns = static_cast<double>(getStreamed()) / 128;
   double productsWait = kProductsWait * columns + kProductsWaitOnce;
-  if (getStaying() <= family.facts.unitRows)
-    clocks = std::max(products + productsWait,
-                      warps + kWarpsWait * columns + kWarpsWaitOnce);
+  double warpsWait =
+      isLone ? kWarpsWait * columns + kWarpsWaitOnce : productsWait;
+  double clocks = std::max(products + productsWait, warps + warpsWait);
+  // dV alone is waited for in each step, before the next one's scores.
+  if (isLone && kernel == BackwardKernel::ValueGradient)
+    clocks = products + warps + productsWait;
   double bytes = static_cast<double>(getStreamBytes()) /
                  static_cast<double>(schedule.ctaPair ? 1 : schedule.clusterN);
   double copy = target.loadClocks +
@@ -537,10 +536,11 @@ double KernelModel::getStepClocks() const {
   // The next step's product of scores comes in front of the last one.
   double longest = products * 4 / 3 + 2 * productsWait + warps + copy;
   double shortest = products / 3 + productsWait + copy;
-  return std::max({clocks,
-                   (readsScoreTileLast() ? longest : shortest) /
-                       static_cast<double>(getScoreStages()),
-                   shortest / static_cast<double>(schedule.stages)});
+  return std::max(
+      {clocks,
+       (isReadBothWays(kernel, /*isOfScores=*/true) ? longest : shortest) /
+           static_cast<double>(getScoreStages()),
+       shortest / static_cast<double>(schedule.stages)});
 }
 
 void KernelModel::setTime(BackwardCost &cost) const {

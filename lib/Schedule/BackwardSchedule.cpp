@@ -183,9 +183,8 @@ Schedule KernelSelector::getSchedule(BackwardKernel kernel, int64_t staying,
 /// the next tile but one can arrive while the gradient reads it.
 std::vector<int64_t>
 KernelSelector::getMoreStages(BackwardKernel kernel) const {
-  bool readsItLast = kernel == BackwardKernel::QueryGradient ||
-                     kernel == BackwardKernel::KeyValueGradients;
-  if (readsItLast && getFamily(mma).facts.tensorColumns > 0)
+  if (isReadBothWays(kernel, /*isOfScores=*/true) &&
+      getFamily(mma).facts.tensorColumns > 0)
     return {1, 0};
   return {0};
 }

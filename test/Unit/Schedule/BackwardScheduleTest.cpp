@@ -138,8 +138,8 @@ TEST(BackwardSchedule, StreamErrors) {
       "dkv: expected score_stages of 0, or of at least stages = 2, got 1");
   EXPECT_EQ(
       fails(BackwardKernel::ValueGradient, "score_stages=3"),
-      "dv: expected score_stages = 0 but in kernels of tcgen05 for dQ, or "
-      "for dK and dV together, got 3");
+      "dv: expected score_stages = 0 but in kernels of tcgen05 for dQ, for dK, "
+      "or for dK and dV together, got 3");
   EXPECT_EQ(fails(both, "early_rows=48"),
             "dkv: expected early_rows to be a multiple of 32 below tile_m = "
             "128, got 48");
