@@ -24,11 +24,13 @@ static constexpr double kSumBytesPerClock = 17;
 /// Instructions of a warp for each of its scores where two f32 are one operand:
 /// 567 for the 128 columns of dK and dV, 444 of dQ (SASS of ptxas 13.0).
 static constexpr double kPairedInstructionsPerElement = 4.5;
-/// Of a step of tcgen05, what products wait for warps, and those of a lone
-/// warpgroup for products, for each 128 columns of scores and once more: fitted
-/// to the simulator's clocks at head dims of 64 to 256.
-static constexpr double kProductsWait = 260, kProductsWaitOnce = 100,
-                        kWarpsWait = 420, kWarpsWaitOnce = 320;
+/// Of a step of tcgen05 what its products wait for the warps, by a lone
+/// warpgroup of dQ and by others, and what a lone one waits for products, for
+/// each 128 columns of scores and once more; and by which power what is busy at
+/// the same time slows each other down: fitted to the simulator's clocks.
+static constexpr double kQueryProductsWait = 380, kProductsWait = 100,
+                        kWarpsWait = 420, kWarpsWaitOnce = 320,
+                        kSharingPower = 8;
 /// A lone warpgroup's first step in a pair begins, and its last one ends, that
 /// much later than in a cluster: both CTAs have to be there.
 static constexpr double kPairClocks = 800;
@@ -514,26 +516,29 @@ std::vector<CostTerm> KernelModel::getTileTerms() const {
 /// a tile is copied again when it was read: that of scores by the step's last
 /// product, the other by one of three.
 double KernelModel::getStepClocks() const {
-  double products = 0, warps = 0;
+  double bytes = static_cast<double>(getStreamBytes()) /
+                 static_cast<double>(schedule.ctaPair ? 1 : schedule.clusterN);
+  double transfer = bytes * target.clockGHz * target.smCount / target.l2GBps;
+  double powers = std::pow(transfer, kSharingPower), warps = 0;
   for (const CostTerm &term : getTileTerms()) {
-    bool isOfWarps = term.name == "exp" || term.name == "issue";
-    double &most = isOfWarps ? warps : products;
-    most = std::max(most, term.seconds);
+    if (term.name == "exp" || term.name == "issue")
+      warps = std::max(warps, term.seconds);
+    else
+      powers += std::pow(term.seconds, kSharingPower);
   }
+  double products = std::pow(powers, 1 / kSharingPower);
   bool isLone = getStaying() <= family.facts.unitRows;
+  double productsWait =
+      isLone && !keysStay() ? kQueryProductsWait : kProductsWait;
   double columns = static_cast<double>(getStreamed()) / 128;
-  double productsWait = kProductsWait * columns + kProductsWaitOnce;
   double warpsWait =
-      isLone ? kWarpsWait * columns + kWarpsWaitOnce : productsWait;
+      isLone ? kWarpsWait * columns + kWarpsWaitOnce : kProductsWait;
   double clocks = std::max(products + productsWait, warps + warpsWait);
   // dV alone is waited for in each step, before the next one's scores.
   if (isLone && kernel == BackwardKernel::ValueGradient)
     clocks = products + warps + productsWait;
-  double bytes = static_cast<double>(getStreamBytes()) /
-                 static_cast<double>(schedule.ctaPair ? 1 : schedule.clusterN);
-  double copy = target.loadClocks +
-                bytes * target.clockGHz * target.smCount / target.l2GBps;
   // The next step's product of scores comes in front of the last one.
+  double copy = target.loadClocks + transfer;
   double longest = products * 4 / 3 + 2 * productsWait + warps + copy;
   double shortest = products / 3 + productsWait + copy;
   return std::max(

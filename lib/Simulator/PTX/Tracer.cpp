@@ -256,14 +256,29 @@ u64 Tracer::onWgmma(Warp &warp, const Instruction &instruction) {
   return unit.tensorFree + wgmmaLatency;
 }
 
+/// When a product that begins at `begin`, as no other does before, has read
+/// `bytes`: copies take their part while they are written.
+u64 Tracer::readShared(Units &unit, u64 begin, u64 bytes) const {
+  u64 end = begin + bytes / sharedBytesPerCycle;
+  std::vector<Span> &writes = unit.writes;
+  writes.erase(
+      std::remove_if(writes.begin(), writes.end(),
+                     [&](const Span &write) { return write.end <= begin; }),
+      writes.end());
+  for (const Span &write : writes)
+    if (write.begin < end)
+      end += (std::min(end, write.end) - std::max(begin, write.begin)) *
+             copyBytesPerCycle / sharedBytesPerCycle;
+  return end;
+}
+
 u64 Tracer::onTensorProduct(Warp &warp, const Instruction &instruction,
                             u64 flops, u64 sharedBytes) {
   Units &unit = units[warp.cta];
   u64 begin = std::max(warp.cycle, unit.tensorFree);
-  unit.sharedFree =
-      std::max(begin, unit.sharedFree) + sharedBytes / sharedBytesPerCycle;
   u64 cycles = std::max<u64>(flops / tcgen05FlopsPerCycle, 1);
-  unit.tensorFree = std::max(begin + cycles, unit.sharedFree);
+  unit.tensorFree =
+      std::max(begin + cycles, readShared(unit, begin, sharedBytes));
   emit(warp, tensorTrack, begin, unit.tensorFree, "tcgen05.mma", "mma",
        instruction.line);
   return unit.tensorFree + wgmmaLatency;

@@ -46,9 +46,10 @@ public:
                      u64 before);
   /// A copy of `bytes` starts; returns the cycle at which it is complete.
   u64 onCopy(Warp &warp, const Instruction &instruction, u64 bytes);
-  /// A copy writes `bytes` to a CTA's shared memory, beside what else uses it.
-  void onSharedWrite(const Cta &cta, u64 bytes) {
-    units[&cta].sharedFree += bytes / sharedBytesPerCycle;
+  /// A copy that is complete at `done` writes `bytes` to a CTA's shared memory,
+  /// of which products have less meanwhile.
+  void onSharedWrite(const Cta &cta, u64 bytes, u64 done) {
+    units[&cta].writes.push_back({done - bytes / copyBytesPerCycle, done});
   }
   /// A wgmma starts; returns the cycle at which it is complete.
   u64 onWgmma(Warp &warp, const Instruction &instruction);
@@ -70,9 +71,13 @@ private:
     u64 issue = 0;
     std::array<u64, numPipes> pipes = {};
   };
+  struct Span {
+    u64 begin, end;
+  };
   /// Units of an SM, by CTA of the cluster.
   struct Units {
-    u64 tensorFree = 0, copyFree = 0, sharedFree = 0;
+    u64 tensorFree = 0, copyFree = 0;
+    std::vector<Span> writes; ///< to shared memory, by copies
     std::array<SubCore, schedulersPerSm> subCores;
   };
   /// A run of instructions of one category on a warp.
@@ -84,6 +89,7 @@ private:
   void emit(const Warp &warp, u32 track, u64 begin, u64 end, const char *name,
             const char *category, u32 line);
   void issue(Warp &warp, const Instruction &instruction);
+  u64 readShared(Units &unit, u64 begin, u64 bytes) const;
   void extendSpan(Warp &warp, const char *name, u64 begin, u32 line);
   void closeSpan(Warp &warp, OpenSpan &span);
 

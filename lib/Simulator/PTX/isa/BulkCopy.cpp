@@ -67,7 +67,7 @@ void attn::sim::issueToShared(Warp &warp, const Instruction &i,
            format("bulk copy into CTA rank %u, which has exited", cta.rank));
   warp.worker->counters.bulkSharedBytes += copy.bytes;
   if (Tracer *tracer = cta.cluster->tracer)
-    tracer->onSharedWrite(cta, copy.bytes);
+    tracer->onSharedWrite(cta, copy.bytes, copy.doneCycle);
   checkInitVisible(warp, i, *mbarrier.cta, mbarrier.offset);
   noteCopy(warp, i, *mbarrier.cta, mbarrier.offset);
   if (cta.cluster->keepsClocks()) {
