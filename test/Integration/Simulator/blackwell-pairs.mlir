@@ -54,11 +54,11 @@
 // WIDE: .entry wide_attention_dkv(
 // WIDE: tcgen05.mma.cta_group::2.kind::f16
 
-!q = tensor<1x4x300xDIMSxTYPE>
-!k = tensor<1x2x333xDIMSxTYPE>
-!v = tensor<1x2x333xDIMVxTYPE>
-!o = tensor<1x4x300xDIMVxTYPE>
-!lse = tensor<1x4x300xf32>
+!q = tensor<1x2x300xDIMSxTYPE>
+!k = tensor<1x1x333xDIMSxTYPE>
+!v = tensor<1x1x333xDIMVxTYPE>
+!o = tensor<1x2x300xDIMVxTYPE>
+!lse = tensor<1x2x300xf32>
 func.func @plain(%q: !q, %k: !k, %v: !v, %o: !o, %lse: !lse, %do: !o, %dlse: !lse) -> (!q, !k, !v) {
   %d:3 = attn.attention_backward %q, %k, %v output(%o : !o) lse(%lse : !lse) d_output(%do : !o) d_lse(%dlse : !lse)
       {schedule = #attn.schedule<tile_m = 128, cluster_n = 2, cta_pair = true>,
