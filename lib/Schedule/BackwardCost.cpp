@@ -31,6 +31,9 @@ static constexpr double kPairedInstructionsPerElement = 4.5;
 static constexpr double kQueryProductsWait = 380, kProductsWait = 100,
                         kWarpsWait = 420, kWarpsWaitOnce = 320,
                         kSharingPower = 8;
+/// Instructions for each score of a tile that a mask cuts: a comparison and a
+/// selection.
+static constexpr double kMaskInstructionsPerElement = 2;
 /// A lone warpgroup's first step in a pair begins, and its last one ends, that
 /// much later than in a cluster: both CTAs have to be there.
 static constexpr double kPairClocks = 800;
@@ -115,6 +118,7 @@ private:
   double getTensorMemoryClocks() const;
   std::vector<CostTerm> getTileTerms() const;
   double getStepClocks() const;
+  double getMaskClocks() const;
   double countTiles() const;
 
   const AttentionProblem &problem;
@@ -548,6 +552,18 @@ double KernelModel::getStepClocks() const {
        shortest / static_cast<double>(schedule.stages)});
 }
 
+/// Clocks that a CTA of tcgen05 spends on the mask, in the tiles that its edges
+/// cut for some CTA of the cluster.
+double KernelModel::getMaskClocks() const {
+  if (!hasTensorMemory())
+    return 0;
+  int64_t edges =
+      problem.mask.left.has_value() + problem.mask.right.has_value();
+  int64_t tiles = ceilDiv(schedule.clusterN * getStaying(), getStreamed());
+  return static_cast<double>(edges * tiles * getStaying() * getStreamed()) *
+         kMaskInstructionsPerElement / target.lanesPerClock;
+}
+
 void KernelModel::setTime(BackwardCost &cost) const {
   double heads = static_cast<double>(problem.batch) *
                  (keysStay() ? problem.kvHeads : problem.queryHeads);
@@ -575,7 +591,7 @@ void KernelModel::setTime(BackwardCost &cost) const {
     exposed = getStepClocks() - overlapped;
   for (CostTerm &term : cost.terms)
     term.seconds *= secondsPerTile;
-  exposed *= secondsPerTile;
+  exposed = exposed * secondsPerTile + getMaskClocks() * secondsPerClock;
   double tileClocks = hasTensorMemory() ? 0 : target.backwardTileClocks;
   double ctaClocks =
       kCtaClocks + (schedule.ctaPair && isLone ? kPairClocks : 0);

@@ -275,6 +275,11 @@ TEST(BackwardSchedule, PairsUnderCausalMask) {
       select("B=2 H=16 M=1024 N=1024 D=128 mask=causal", "sm_100a", "");
   EXPECT_EQ(few.kernels[0].schedule.clusterN, 1);
   EXPECT_EQ(few.kernels[1].schedule.clusterN, 1);
+  // A window has two edges, and few tiles between them.
+  BackwardSelection window =
+      select("B=2 H=16 M=8192 N=8192 D=128 mask=local:1024,0", "sm_100a", "");
+  EXPECT_EQ(window.kernels[0].schedule.clusterN, 1);
+  EXPECT_EQ(window.kernels[1].schedule.clusterN, 1);
 }
 
 /// One kernel for all gradients where that is predicted to be clearly faster
