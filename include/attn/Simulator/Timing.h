@@ -59,8 +59,7 @@ struct Timing {
   std::string print() const;
 };
 
-/// What getTiming needs: a timeline of all clusters, whose warps take turns at
-/// every instruction, since they share the units of an SM.
+/// What getTiming needs: a timeline of all clusters.
 void setTiming(Options &options);
 
 /// Of a launch with these options, on `smCount` SMs that hold `ctasPerSm` CTAs

@@ -5,11 +5,12 @@
 //===----------------------------------------------------------------------===//
 ///
 /// \file
-/// Warps of a sub-core share what issues their instructions, and its pipes.
+/// Warps of a sub-core share what issues their instructions, and its pipes;
+/// products and copies share shared memory.
 ///
 //===----------------------------------------------------------------------===//
 
-#include "PtxHarness.h"
+#include "TensorOperands.h"
 
 #include "attn/Simulator/Trace.h"
 
@@ -82,4 +83,64 @@ TEST(Trace, MovesOfRegistersAreFree) {
                             repeat("mov.b32 %r4, {%h1, %h2};", 64),
                         1),
               65, 8);
+}
+
+/// Clocks of the tensor cores for 32 products of 128 x 128 x 16, which read 8
+/// KiB of shared memory in 64 clocks, all that it has; beside a copy of 16 KiB.
+static uint64_t getProductClocks(bool isBesideCopy) {
+  Operand a = makeOperand(128, 64, Element::BF16, false, 128, 1);
+  Operand b = makeOperand(128, 64, Element::BF16, false, 128, 2);
+  Image imageA = layOut(a), imageB = layOut(b);
+  constexpr int operandBytes = 128 * 64 * 2, copied = 16384;
+  auto address = [](size_t offset) {
+    return "add.u32 %r8, %r1, " + std::to_string(offset) +
+           "; shr.u32 %r8, %r8, 4; cvt.u64.u32 %rd3, %r8;";
+  };
+  std::string products;
+  for (size_t k = 0; k < imageA.starts.size(); ++k)
+    products += address(imageA.starts[k]) + "or.b64 %rd4, %rd3, " +
+                std::to_string(layoutBits(a, imageA)) + ";\n" +
+                address(operandBytes + imageB.starts[k]) + "or.b64 %rd5, " +
+                "%rd3, " + std::to_string(layoutBits(b, imageB)) +
+                ";\ntcgen05.mma.cta_group::1.kind::f16 [%r5], %rd4, %rd5, "
+                "%r7, %p4;\n";
+  const std::string target =
+      "add.u32 %r9, %r1, " + std::to_string(2 * operandBytes) +
+      "; add.u32 %r10, %r9, " + std::to_string(copied) + ";\n";
+  const std::string copy =
+      target +
+      "mbarrier.init.shared::cta.b64 [%r10], 1;\n"
+      "fence.mbarrier_init.release.cluster;\n"
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r10], " +
+      std::to_string(copied) +
+      ";\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%r9], [%rd0], " +
+      std::to_string(copied) + ", [%r10];\n";
+  const std::string wait =
+      "V: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r10], 0;\n"
+      "@!%p5 bra V;\n";
+  std::string body = "mov.u32 %r7, " + std::to_string(instructionBits(a, b)) +
+                     "; setp.ne.u32 %p4, %r0, %r0;\n@!%p1 bra N;\n" +
+                     (isBesideCopy ? copy : "") + repeat(products, 8) + commit +
+                     (isBesideCopy ? wait : "") + "N:\n" + waitForProduct;
+  Options options;
+  options.traceClusters = 1;
+  constexpr int shared = 2 * operandBytes + copied + 16;
+  std::vector<uint32_t> buffer(shared / 4, 0);
+  LaunchReport report =
+      runOn(buffer, tensorKernel(body, 128, shared), options, {128});
+  for (const Diagnostic &diagnostic : report.diagnostics)
+    ADD_FAILURE() << diagnostic.str();
+  uint64_t clocks = 0;
+  for (const TraceEvent &event : report.timeline.events)
+    if (event.track == tensorTrack)
+      clocks += event.end - event.begin;
+  return clocks;
+}
+
+TEST(Trace, CopiesTakeTheirPartOfSharedMemory) {
+  EXPECT_EQ(getProductClocks(false), 32u * 64);
+  // 16 KiB arrive in 512 clocks. A product beside them takes 80 clocks: for
+  // each of 64 they take 32 of 128 bytes.
+  EXPECT_NEAR(getProductClocks(true), 32 * 64 + 512 / 80. * 16, 16);
 }

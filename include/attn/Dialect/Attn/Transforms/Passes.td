@@ -569,7 +569,9 @@ def TileBackwardPass : Pass<"attn-tile-backward", "::mlir::ModuleOp"> {
     dQ in the score type; one nest before it gives delta and zeros, one behind it
     rounds.
     Key and row tiles that the mask leaves empty are skipped (Analysis/
-    KeyRanges). Tiles have static sizes: ragged ones are padded with zeros,
+    KeyRanges). With `cluster_n` in the schedule the tiles that stay of as many
+    neighbours walk those that one of them sees: the CTAs of a cluster share
+    what they read. Tiles have static sizes: ragged ones are padded with zeros,
     rows with an LSE of -inf, and the mask excludes padded keys.
 
     Each gradient of a bias or of a captured tensor that score_mod reads at

@@ -741,9 +741,10 @@ def PairProductsPass : Pass<"attn-tile-pair-products", "::attn::tile::KernelOp">
     multicast: a product reads half as much of its shared memory. Copies complete, and
     warps arrive, at the first CTA's mbarriers, and its commits arrive at both's.
 
-    Requires: roles with products, some of whose stages are given back by commits
-    (`--attn-tile-commit-stages`), and steps that are counted, or at least one; else the
-    kernel stays as it is, and a remark says why. Ensures: nothing.
+    Requires: roles with products, whose stages are given back in both CTAs, by commits
+    (`--attn-tile-commit-stages`) or by consumers that have waited for them, and steps
+    that are counted, or at least one; else the kernel stays as it is, and a remark says
+    why. Ensures: nothing.
 
     Example: of the right operand of S = Q K^T each CTA has half of the keys.
     ```mlir
