@@ -51,6 +51,7 @@ void attn::buildTilePipeline(OpPassManager &pm,
   kernels.addPass(tile::createSinkWaitsPass());
   kernels.addPass(tile::createPairProductsPass());
   kernels.addPass(tile::createSinkScalarsPass());
+  kernels.addPass(tile::createAssignLayoutsPass());
   kernels.addPass(
       tile::createAllocateSharedMemoryPass(getSharedMemoryLimit(options)));
   pm.addPass(createCanonicalizerPass());

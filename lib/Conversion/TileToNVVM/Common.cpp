@@ -47,10 +47,11 @@ TileTypeConverter::TileTypeConverter(int64_t warps, int64_t sharing,
     return attn::launch::getParameterTypes(type).front();
   });
   addConversion([this](FragmentType type, SmallVectorImpl<Type> &types) {
-    // An operand register holds two 16-bit values or a tf32.
-    Type element = type.getLayout() == FragmentLayout::OperandA
-                       ? IntegerType::get(type.getContext(), 32)
-                       : type.getElementType();
+    // A register of an operand holds smaller values, or a tf32.
+    Type element = type.getElementType();
+    if (element.getIntOrFloatBitWidth() < 32 ||
+        (!type.isVector() && type.isOperand()))
+      element = IntegerType::get(type.getContext(), 32);
     types.append(type.getRegisters(getWarps()), element);
     return success();
   });
@@ -130,6 +131,13 @@ Value IndexBuilder::shuffle(NVVM::ShflKind kind, Value value, int64_t lane) {
                               /*return_value_and_is_valid=*/UnitAttr());
 }
 
+Value IndexBuilder::shuffle(Value value, Value lane) {
+  Value all = i32(-1), clamp = i32(31);
+  return NVVM::ShflOp::create(builder, loc, value.getType(), all, value, lane,
+                              clamp, NVVM::ShflKind::idx,
+                              /*return_value_and_is_valid=*/UnitAttr());
+}
+
 Value IndexBuilder::toI32(Value value) {
   if (value.getType().isInteger(32))
     return value;
@@ -167,6 +175,52 @@ Value IndexBuilder::thread() {
 Value IndexBuilder::lane() { return bitAnd(thread(), 31); }
 
 Value IndexBuilder::warp() { return shiftRight(thread(), 5); }
+
+/// Neighbouring bits whose bases double are one term.
+Value IndexBuilder::sumOfBits(Value number, ArrayRef<int64_t> bases) {
+  Value sum;
+  for (size_t begin = 0, end; begin < bases.size(); begin = end) {
+    for (end = begin + 1; end < bases.size(); ++end)
+      if (bases[end] != 2 * bases[end - 1])
+        break;
+    if (bases[begin] == 0)
+      continue;
+    Value bits = shiftRight(number, static_cast<int64_t>(begin));
+    if (end < bases.size())
+      bits = bitAnd(bits, (int64_t(1) << (end - begin)) - 1);
+    Value term = mul(bits, bases[begin]);
+    sum = sum ? add(sum, term) : term;
+  }
+  return sum ? sum : i32(0);
+}
+
+Value IndexBuilder::laneRow(FragmentLayoutAttr layout) {
+  return sumOfBits(lane(), llvm::map_to_vector(layout.getLanes(), [](auto place) {
+                     return place.first;
+                   }));
+}
+
+Value IndexBuilder::laneColumn(FragmentLayoutAttr layout) {
+  return sumOfBits(lane(), llvm::map_to_vector(layout.getLanes(), [](auto place) {
+                     return place.second;
+                   }));
+}
+
+/// The bits of a lane that make no difference.
+static int64_t getCopyMask(FragmentLayoutAttr layout) {
+  int64_t mask = 0;
+  for (unsigned bit : layout.getCopies())
+    mask |= int64_t(1) << bit;
+  return mask;
+}
+
+Value IndexBuilder::isFirstCopy(FragmentLayoutAttr layout) {
+  return isZero(bitAnd(lane(), getCopyMask(layout)));
+}
+
+Value IndexBuilder::firstCopy(FragmentLayoutAttr layout) {
+  return bitAnd(lane(), ~getCopyMask(layout));
+}
 
 Value IndexBuilder::warpRow(int64_t rows, RowWarps warps) {
   if (warps.areShared && warps.count == 1)

@@ -110,6 +110,10 @@ public:
   /// `value` in the lane that `kind` makes of `lane`, for all 32 lanes.
   mlir::Value shuffle(mlir::NVVM::ShflKind kind, mlir::Value value,
                       int64_t lane);
+  /// `value` in the lane of that number, i32, for all 32 lanes.
+  mlir::Value shuffle(mlir::Value value, mlir::Value lane);
+  /// The sum of the bases of the bits that `number`, an i32, has.
+  mlir::Value sumOfBits(mlir::Value number, llvm::ArrayRef<int64_t> bases);
   /// index, i32 or i64 as i32 (i64).
   mlir::Value toI32(mlir::Value value);
   mlir::Value toI64(mlir::Value value);
@@ -120,6 +124,14 @@ public:
   mlir::Value thread();
   mlir::Value lane();
   mlir::Value warp();
+  /// The row, and the column, of the calling lane's first element in the units
+  /// of a layout, i32.
+  mlir::Value laneRow(FragmentLayoutAttr layout);
+  mlir::Value laneColumn(FragmentLayoutAttr layout);
+  /// Whether the lane is the first of those that have copies, i1, and which
+  /// one that is, i32.
+  mlir::Value isFirstCopy(FragmentLayoutAttr layout);
+  mlir::Value firstCopy(FragmentLayoutAttr layout);
   /// The first of the calling warp's rows of a fragment of `rows`, i32.
   mlir::Value warpRow(int64_t rows, RowWarps warps);
 

@@ -11,9 +11,11 @@
 
 #include "Common.h"
 #include "FloatPairs.h"
-#include "FragmentPosition.h"
 
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace attn::tile;
@@ -55,42 +57,61 @@ struct RowReduceLowering : TileOpLowering<RowReduceOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getSource().getType();
     SmallVector<Value> rows(adaptor.getInit());
-    if (hasFloatPairs() && op.getKind() == Reduction::sum && !type.isRow()) {
+    if (hasFloatPairs() && op.getKind() == Reduction::sum) {
       rewriter.replaceOpWithMultiple(op, {sumPairs(rewriter, op.getLoc(), type,
                                                    rows, adaptor.getSource())});
       return success();
     }
+    size_t chains = countChains(rows.size());
+    SmallVector<Value> parts(rows.size() * chains);
+    for (auto [i, row] : llvm::enumerate(rows))
+      parts[i * chains] = row;
     for (auto [i, value] : llvm::enumerate(adaptor.getSource())) {
-      Value &row = rows[positionOf(type, i).rowRegister()];
-      row = combine(rewriter, op.getLoc(), op.getKind(), row, value);
+      Value &part = parts[type.getRowNumber(i) * chains + i % chains];
+      part = part ? combine(rewriter, op.getLoc(), op.getKind(), part, value)
+                  : value;
+    }
+    for (auto [i, row] : llvm::enumerate(rows)) {
+      auto ofRow = ArrayRef(parts).slice(i * chains, chains);
+      row = ofRow.front();
+      for (Value part : ofRow.drop_front())
+        row = combine(rewriter, op.getLoc(), op.getKind(), row, part);
     }
     rewriter.replaceOpWithMultiple(op, {rows});
     return success();
   }
 
 private:
-  /// The even and the odd columns of a row have a sum each, until the end.
+  /// Parts of a row that do not wait for each other. Several rows do not.
+  static size_t countChains(size_t rows) { return rows == 1 ? 4 : 1; }
+
+  /// The even and the odd columns of a part have a sum each, until the end.
   static SmallVector<Value> sumPairs(OpBuilder &builder, Location loc,
                                      FragmentType type, ArrayRef<Value> init,
                                      ValueRange source) {
-    SmallVector<Value> sums(init.size());
+    size_t chains = countChains(init.size());
+    SmallVector<Value> sums(init.size() * chains);
+    auto add = [&](Value a, Value b) -> Value {
+      return a ? LLVM::FAddOp::create(builder, loc, a, b).getResult() : b;
+    };
     for (size_t i = 0; i < source.size(); i += 2) {
-      Value &sum = sums[positionOf(type, i).rowRegister()];
-      Value pair = packPair(builder, loc, {source[i], source[i + 1]});
-      sum = sum ? LLVM::FAddOp::create(builder, loc, sum, pair).getResult()
-                : pair;
+      Value &sum = sums[type.getRowNumber(i) * chains + i / 2 % chains];
+      sum = add(sum, packPair(builder, loc, {source[i], source[i + 1]}));
     }
-    return llvm::map_to_vector(
-        llvm::zip_equal(init, sums), [&](auto entry) -> Value {
-          auto [first, sum] = entry;
-          auto [even, odd] = unpackPair(builder, loc, sum);
-          Value both = arith::AddFOp::create(builder, loc, even, odd);
-          return arith::AddFOp::create(builder, loc, first, both);
-        });
+    SmallVector<Value> rows;
+    for (auto [i, first] : llvm::enumerate(init)) {
+      Value sum;
+      for (Value part : ArrayRef(sums).slice(i * chains, chains))
+        if (part)
+          sum = add(sum, part);
+      auto [even, odd] = unpackPair(builder, loc, sum);
+      rows.push_back(add(first, add(even, odd)));
+    }
+    return rows;
   }
 };
 
-/// Butterfly over the four lanes of a quad (PTX ISA, shfl.sync).
+/// Butterfly over the lanes that have copies (PTX ISA, shfl.sync).
 struct RowAllReduceLowering : TileOpLowering<RowAllReduceOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
@@ -99,13 +120,111 @@ struct RowAllReduceLowering : TileOpLowering<RowAllReduceOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     SmallVector<Value> rows(adaptor.getSource());
+    SmallVector<unsigned> copies =
+        op.getSource().getType().getLayout().getCopies();
     for (Value &row : rows)
-      for (int64_t distance : {1, 2}) {
-        Value other = index.shuffle(NVVM::ShflKind::bfly, row, distance);
+      for (unsigned bit : copies) {
+        Value other = index.shuffle(NVVM::ShflKind::bfly, row, 1 << bit);
         row = combine(rewriter, loc, op.getKind(), row, other);
       }
     rewriter.replaceOpWithMultiple(op, {rows});
     return success();
+  }
+};
+
+/// The rows of a warp, and which element of which lane has each.
+class RowHolders {
+public:
+  struct Holder {
+    int64_t element, lane;
+  };
+
+  RowHolders(FragmentType type, int64_t warps) {
+    FragmentLayoutAttr layout = type.getLayout();
+    for (int64_t i = 0, e = type.countElements(warps); i < e; ++i)
+      for (int64_t lane = 0; lane < kLanes; ++lane)
+        holders.try_emplace(type.getPlace(i).first + rowOf(layout, lane),
+                            Holder{i, lane});
+  }
+
+  static constexpr int64_t kLanes = 32;
+
+  /// The row of a lane's first element in its unit.
+  static int64_t rowOf(FragmentLayoutAttr layout, int64_t lane) {
+    int64_t row = 0;
+    for (auto [bit, basis] : llvm::enumerate(layout.getLanes()))
+      row += (lane >> bit & 1) * basis.first;
+    return row;
+  }
+
+  /// Of the lanes that have copies, the first.
+  Holder getHolder(int64_t row) const { return holders.at(row); }
+
+private:
+  std::map<int64_t, Holder> holders;
+};
+
+/// The row of an element is, as the lane's number goes through its values, one
+/// of some elements of the source, and in a lane that is a sum over bits.
+struct ConvertLayoutLowering : TileOpLowering<ConvertLayoutOp> {
+  using TileOpLowering::TileOpLowering;
+  LogicalResult
+  matchAndRewrite(ConvertLayoutOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    IndexBuilder index(rewriter, op.getLoc());
+    FragmentType type = op.getResult().getType();
+    RowHolders source(op.getSource().getType(), getWarps());
+    SmallVector<Value> values;
+    for (int64_t i = 0, e = type.countElements(getWarps()); i < e; ++i)
+      values.push_back(exchange(index, rewriter, op, adaptor.getSource(),
+                                getHolders(source, type, i)));
+    rewriter.replaceOpWithMultiple(op, {values});
+    return success();
+  }
+
+private:
+  using Holders = SmallVector<RowHolders::Holder, RowHolders::kLanes>;
+
+  /// Who has element `i` of each lane.
+  static Holders getHolders(const RowHolders &source, FragmentType type,
+                            int64_t i) {
+    Holders holders;
+    for (int64_t lane = 0; lane < RowHolders::kLanes; ++lane)
+      holders.push_back(source.getHolder(
+          type.getPlace(i).first + RowHolders::rowOf(type.getLayout(), lane)));
+    return holders;
+  }
+
+  static Value exchange(IndexBuilder &index, OpBuilder &builder,
+                        ConvertLayoutOp op, ValueRange source,
+                        const Holders &holders) {
+    SmallVector<int64_t> lanes, elements;
+    for (size_t bit = 1; bit < holders.size(); bit *= 2) {
+      lanes.push_back(holders[bit].lane ^ holders[0].lane);
+      elements.push_back(holders[bit].element ^ holders[0].element);
+    }
+    Value lane =
+        index.bitXor(index.sumOfBits(index.lane(), lanes), holders[0].lane);
+    Value element = index.bitXor(index.sumOfBits(index.lane(), elements),
+                                 holders[0].element);
+    SmallVector<int64_t> wanted;
+    for (RowHolders::Holder holder : holders)
+      if (!llvm::is_contained(wanted, holder.element))
+        wanted.push_back(holder.element);
+    Value result;
+    for (int64_t number : wanted) {
+      Value value = index.shuffle(source[number], lane);
+      if (!result) {
+        result = value;
+        continue;
+      }
+      Value isIt = arith::CmpIOp::create(builder, op.getLoc(),
+                                         arith::CmpIPredicate::eq, element,
+                                         index.i32(number));
+      result = arith::SelectOp::create(builder, op.getLoc(), isIt, value,
+                                       result);
+    }
+    return result;
   }
 };
 
@@ -168,7 +287,7 @@ struct UpdateRowsLowering : TileOpLowering<UpdateRowsOp> {
     for (auto [i, result] : llvm::enumerate(results))
       block.add(
           change(op.getKind(), result,
-                 block.use(rows[positionOf(type, i).rowRegister()]).front()));
+                 block.use(rows[type.getRowNumber(i)]).front()));
     block.label("UNCHANGED");
     rewriter.replaceOpWithMultiple(op,
                                    {block.create(/*hasSideEffects=*/false)});
@@ -190,7 +309,6 @@ Value createPair(OpBuilder &builder, Location loc, Value first, Value second,
                                  values);
 }
 
-/// Of each block of 16 rows a thread has four registers of eight columns.
 struct FragmentColumnsLowering : TileOpLowering<FragmentColumnsOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
@@ -200,7 +318,7 @@ struct FragmentColumnsLowering : TileOpLowering<FragmentColumnsOp> {
     int64_t end = begin + op.getResult().getType().getShape()[1];
     SmallVector<Value> registers;
     for (auto [i, value] : llvm::enumerate(adaptor.getSource())) {
-      int64_t column = 8 * positionOf(op.getSource().getType(), i).colBlock;
+      int64_t column = op.getSource().getType().getPlace(i).second;
       if (begin <= column && column < end)
         registers.push_back(value);
     }
@@ -209,72 +327,73 @@ struct FragmentColumnsLowering : TileOpLowering<FragmentColumnsOp> {
   }
 };
 
+/// An element of the operand is the one of the source in the same place: lanes
+/// have the same rows and columns of both.
 struct ToOperandLowering : TileOpLowering<ToOperandOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
   matchAndRewrite(ToOperandOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    Type element = op.getOperand().getType().getElementType();
-    ValueRange source = adaptor.getSource();
-    if (element.isF32()) {
-      PtxBlock block(rewriter, loc, rewriter.getI32Type(), source.size());
-      // An accumulator block makes an operand block, columns 2t first. Left to
-      // itself, mma would cut the low bits off.
-      constexpr size_t order[] = {0, 2, 1, 3};
-      for (size_t i = 0; i < source.size(); ++i)
-        block.add("cvt.rna.tf32.f32 " + block.results(i, 1).front() + ", " +
-                  block.use(source[i - i % 4 + order[i % 4]]).front());
-      rewriter.replaceOpWithMultiple(op,
-                                     {block.create(/*hasSideEffects=*/false)});
-      return success();
-    }
-    if (element.getIntOrFloatBitWidth() == 8) {
-      rewriter.replaceOpWithMultiple(
-          op, {convertToBytes(rewriter, loc, source, element)});
-      return success();
-    }
-    if (!element.isF16() && !element.isBF16())
+    FragmentType type = op.getOperand().getType();
+    FragmentType source = op.getSource().getType();
+    std::map<FragmentPlace, Value> values;
+    for (auto [i, value] : llvm::enumerate(adaptor.getSource()))
+      values[source.getPlace(i)] = value;
+    SmallVector<Value> elements;
+    for (int64_t i = 0, e = type.countElements(getWarps()); i < e; ++i)
+      elements.push_back(values.at(type.getPlace(i)));
+    int64_t registers = type.getRegisters(getWarps());
+    PtxBlock block(rewriter, op.getLoc(), rewriter.getI32Type(), registers);
+    if (failed(convert(block, type.getElementType(), elements, registers)))
       return rewriter.notifyMatchFailure(op, "no conversion to its elements");
-    // Two accumulator blocks, 8 values, make one operand block, 4 registers, in
-    // the same order. PTX names the upper half first.
-    int64_t numPairs = source.size() / 2;
-    PtxBlock block(rewriter, loc, rewriter.getI32Type(), numPairs);
-    std::string name = element.isF16() ? "f16" : "bf16";
-    for (int64_t i = 0; i < numPairs; ++i) {
-      SmallVector<std::string> pair = block.use(source.slice(2 * i, 2));
-      block.add("cvt.rn." + name + "x2.f32 " + block.results(i, 1).front() +
-                ", " + pair[1] + ", " + pair[0]);
-    }
     rewriter.replaceOpWithMultiple(op,
                                    {block.create(/*hasSideEffects=*/false)});
     return success();
   }
 
 private:
-  /// Four accumulator blocks, 16 values, make one operand block: a register has
-  /// a row of two of them.
-  static SmallVector<Value> convertToBytes(OpBuilder &builder, Location loc,
-                                           ValueRange source, Type element) {
-    PtxBlock block(builder, loc, builder.getI32Type(), source.size() / 4);
-    std::string convert = isa<Float8E4M3FNType>(element)
-                              ? "cvt.rn.satfinite.e4m3x2.f32 "
-                              : "cvt.rn.satfinite.e5m2x2.f32 ";
-    SmallVector<std::string> half = block.declare("%half", 2, /*bits=*/16);
-    for (size_t i = 0; i < source.size() / 4; ++i) {
-      size_t first = i / 2 * 8 + i % 2 * 2;
-      SmallVector<std::string> low = block.use(source.slice(first, 2));
-      SmallVector<std::string> high = block.use(source.slice(first + 4, 2));
-      block.add(convert + half[0] + ", " + low[1] + ", " + low[0]);
-      block.add(convert + half[1] + ", " + high[1] + ", " + high[0]);
-      block.add("mov.b32 " + block.results(i, 1).front() + ", " +
-                PtxBlock::list(half));
+  /// Adds what makes the registers of neighbouring elements.
+  static LogicalResult convert(PtxBlock &block, Type element,
+                               ArrayRef<Value> elements, int64_t registers) {
+    auto numberOf = [](Type element) -> StringRef {
+      return llvm::TypeSwitch<Type, StringRef>(element)
+          .Case([](Float32Type) { return "cvt.rna.tf32.f32"; })
+          .Case([](Float16Type) { return "cvt.rn.f16x2.f32"; })
+          .Case([](BFloat16Type) { return "cvt.rn.bf16x2.f32"; })
+          .Case([](Float8E4M3FNType) { return "cvt.rn.satfinite.e4m3x2.f32"; })
+          .Case([](Float8E5M2Type) { return "cvt.rn.satfinite.e5m2x2.f32"; })
+          .Default(StringRef());
+    };
+    StringRef name = numberOf(element);
+    if (name.empty())
+      return failure();
+    size_t width = elements.size() / registers;
+    SmallVector<std::string> half;
+    if (width == 4)
+      half = block.declare("%half", 2, /*bits=*/16);
+    // PTX names the upper half of two first.
+    auto pair = [&](const std::string &to, ArrayRef<Value> values) {
+      SmallVector<std::string> names = block.use(values);
+      block.add(name, {to, names[1], names[0]});
+    };
+    for (int64_t i = 0; i < registers; ++i) {
+      std::string to = block.results(i, 1).front();
+      ArrayRef<Value> values = elements.slice(i * width, width);
+      if (width == 1) {
+        // Left to itself, mma would cut the low bits off.
+        block.add(name, {to, block.use(values).front()});
+      } else if (width == 2) {
+        pair(to, values);
+      } else {
+        pair(half[0], values.take_front(2));
+        pair(half[1], values.take_back(2));
+        block.add("mov.b32", {to, PtxBlock::list(half)});
+      }
     }
-    return block.create(/*hasSideEffects=*/false);
+    return success();
   }
 };
 
-/// The registers of an operand block hold rows g, g + 8, g, g + 8.
 struct ScaleRowsLowering : TileOpLowering<ScaleRowsOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
@@ -282,7 +401,6 @@ struct ScaleRowsLowering : TileOpLowering<ScaleRowsOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     FragmentType type = op.getSource().getType();
-    int64_t blocksPerRow = type.getShape()[1] / 16;
     Type pair = VectorType::get(2, type.getElementType());
     SmallVector<Value> factors =
         llvm::map_to_vector(adaptor.getFactor(), [&](Value factor) -> Value {
@@ -291,7 +409,7 @@ struct ScaleRowsLowering : TileOpLowering<ScaleRowsOp> {
         });
     SmallVector<Value> results;
     for (auto [i, source] : llvm::enumerate(adaptor.getSource())) {
-      Value factor = factors[(i / 4 / blocksPerRow) * 2 + i % 2];
+      Value factor = factors[type.getRowNumber(2 * i)];
       Value values = LLVM::BitcastOp::create(rewriter, loc, pair, source);
       Value product = LLVM::FMulOp::create(rewriter, loc, values, factor);
       results.push_back(LLVM::BitcastOp::create(
@@ -302,8 +420,6 @@ struct ScaleRowsLowering : TileOpLowering<ScaleRowsOp> {
   }
 };
 
-/// The registers of an operand block hold columns 2t, 2t + 1 for two of them,
-/// then 8 + 2t, 9 + 2t.
 struct ScaleColumnsLowering : TileOpLowering<ScaleColumnsOp> {
   using TileOpLowering::TileOpLowering;
   LogicalResult
@@ -312,19 +428,17 @@ struct ScaleColumnsLowering : TileOpLowering<ScaleColumnsOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     FragmentType type = op.getSource().getType();
-    int64_t blocksPerRow = type.getShape()[1] / 16;
     Type pair = VectorType::get(2, type.getElementType());
     Type wide = VectorType::get(2, rewriter.getF32Type());
     SmallVector<Value> results;
     for (auto [i, source] : llvm::enumerate(adaptor.getSource())) {
-      size_t block = i / 4 % blocksPerRow;
       Value values = LLVM::FPExtOp::create(
           rewriter, loc, wide,
           LLVM::BitcastOp::create(rewriter, loc, pair, source));
       Value products[2];
       for (int64_t parity : {0, 1}) {
         Value factor =
-            adaptor.getFactor()[(2 * block + i % 4 / 2) * 2 + parity];
+            adaptor.getFactor()[type.getColumnNumber(2 * i + parity)];
         Value element = LLVM::ExtractElementOp::create(rewriter, loc, values,
                                                        index.i32(parity));
         products[parity] = LLVM::FMulOp::create(rewriter, loc, element, factor);
@@ -343,7 +457,7 @@ struct ScaleColumnsLowering : TileOpLowering<ScaleColumnsOp> {
 
 void attn::tile::populateElementwisePatterns(TypeConverter &converter,
                                              RewritePatternSet &patterns) {
-  patterns.add<AnyLowering, FillLowering, RowReduceLowering,
+  patterns.add<AnyLowering, ConvertLayoutLowering, FillLowering, RowReduceLowering,
                RowAllReduceLowering, ScaleColumnsLowering, ScaleRowsLowering,
                UpdateRowsLowering, FragmentColumnsLowering, ToOperandLowering>(
       converter, patterns.getContext());

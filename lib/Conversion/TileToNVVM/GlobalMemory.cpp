@@ -152,7 +152,7 @@ struct LookupLowering : TileOpLowering<LookupOp> {
   }
 };
 
-/// The first lane of each quad reads the values of its rows, and tells the
+/// The first lane of those that have a row reads its value, and tells the
 /// others.
 struct LoadRowLowering : TileOpLowering<LoadRowOp> {
   using TileOpLowering::TileOpLowering;
@@ -162,18 +162,18 @@ struct LoadRowLowering : TileOpLowering<LoadRowOp> {
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
-    int64_t rowsPerWarp = op.getResult().getType().getRows() / getWarps();
+    FragmentType type = op.getResult().getType();
+    FragmentLayoutAttr layout = type.getLayout();
     GlobalView view(op.getSource().getType(), adaptor.getSource());
     SmallVector<Value> indices = llvm::map_to_vector(
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
     unsigned rowDim = indices.size() - 1;
-    Value lane = index.lane();
-    Value isFirst = index.isZero(index.bitAnd(lane, 3));
-    Value first = index.bitAnd(lane, ~3);
+    bool hasCopies = !layout.getCopies().empty();
+    Value isFirst = hasCopies ? index.isFirstCopy(layout) : Value();
+    Value first = hasCopies ? index.firstCopy(layout) : Value();
     Value firstRow = index.toI32(indices.back());
-    Value warpRow =
-        index.warpRow(op.getResult().getType().getRows(), getRowWarps());
-    warpRow = index.add(warpRow, index.shiftRight(lane, 2));
+    Value warpRow = index.warpRow(type.getRows(), getRowWarps());
+    warpRow = index.add(warpRow, index.laneRow(layout));
     firstRow = index.add(firstRow, warpRow);
     Type element = op.getSource().getType().getElementType();
     Value none = arith::ConstantOp::create(
@@ -181,15 +181,15 @@ struct LoadRowLowering : TileOpLowering<LoadRowOp> {
         rewriter.getFloatAttr(element,
                               -std::numeric_limits<double>::infinity()));
     SmallVector<Value> registers;
-    for (int64_t row = 0; row < rowsPerWarp; row += 8) {
-      indices.back() = index.add(firstRow, row);
-      Value exists =
+    for (int64_t i = 0, e = type.countElements(getWarps()); i < e; ++i) {
+      indices.back() = index.add(firstRow, type.getPlace(i).first);
+      Value reads =
           arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
                                 indices.back(), view.size(index, rowDim));
-      auto guarded = scf::IfOp::create(
-          rewriter, loc, element,
-          arith::AndIOp::create(rewriter, loc, exists, isFirst),
-          /*withElseRegion=*/true);
+      if (isFirst)
+        reads = arith::AndIOp::create(rewriter, loc, reads, isFirst);
+      auto guarded = scf::IfOp::create(rewriter, loc, element, reads,
+                                       /*withElseRegion=*/true);
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(guarded.thenBlock());
       Value loaded = LLVM::LoadOp::create(rewriter, loc, element,
@@ -199,13 +199,9 @@ struct LoadRowLowering : TileOpLowering<LoadRowOp> {
       scf::YieldOp::create(rewriter, loc, none);
       registers.push_back(guarded.getResult(0));
     }
-    if (!op.getFirstLane())
-      for (Value &number : registers) {
-        Value all = index.i32(-1);
-        number = NVVM::ShflOp::create(rewriter, loc, element, all, number,
-                                      first, index.i32(31), NVVM::ShflKind::idx,
-                                      /*return_value_and_is_valid=*/UnitAttr());
-      }
+    if (!op.getFirstLane() && hasCopies)
+      for (Value &number : registers)
+        number = index.shuffle(number, first);
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();
   }
@@ -253,8 +249,9 @@ struct LoadColumnLowering : TileOpLowering<LoadColumnOp> {
   }
 };
 
-/// Each thread writes the pairs of neighbouring columns that it holds; a row
-/// fragment is written by the first lane of each quad.
+/// Each thread writes the pairs of neighbouring columns that it holds of an
+/// accumulator or of quads; a row fragment is written by the first of the lanes
+/// that have copies.
 struct StoreLowering : TileOpLowering<StoreOp> {
   using TileOpLowering::TileOpLowering;
 
@@ -264,22 +261,21 @@ struct StoreLowering : TileOpLowering<StoreOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     FragmentType type = op.getSource().getType();
-    int64_t rowsPerWarp = type.getRows() / getWarps();
+    FragmentLayoutAttr layout = type.getLayout();
+    FragmentType rows = type.getRowType(type.getElementType());
     GlobalView view(op.getDestination().getType(), adaptor.getDestination());
     SmallVector<Value> indices = llvm::map_to_vector(
         adaptor.getIndices(), [](ValueRange range) { return range.front(); });
-    Value lane = index.lane();
-    Value quadLane = index.bitAnd(lane, 3);
-    Columns columns = getColumns(index, rewriter, op, view, indices, quadLane);
+    Columns columns = getColumns(index, rewriter, op, view, indices);
     unsigned rowDim = indices.size() - 1;
     Value warpRow = index.warpRow(type.getRows(), getRowWarps());
-    warpRow = index.add(warpRow, index.shiftRight(lane, 2));
+    warpRow = index.add(warpRow, index.laneRow(layout));
     int64_t positions = type.getRows() / op.getHeads();
     Value matrixRow = index.toI32(indices.back());
     Value head = op.getHeads() > 1 ? index.toI32(indices[rowDim - 1]) : Value();
 
-    for (int64_t row = 0; row < rowsPerWarp; row += 8) {
-      Value tileRow = index.add(warpRow, row);
+    for (int64_t i = 0, e = rows.countElements(getWarps()); i < e; ++i) {
+      Value tileRow = index.add(warpRow, rows.getPlace(i).first);
       if (head) {
         // Packed heads follow each other.
         indices[rowDim - 1] = index.add(head, index.div(tileRow, positions));
@@ -289,17 +285,15 @@ struct StoreLowering : TileOpLowering<StoreOp> {
       Value writes =
           arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
                                 globalRow, view.size(index, rowDim));
-      if (type.isRow()) {
-        Value first = arith::CmpIOp::create(
-            rewriter, loc, arith::CmpIPredicate::eq, quadLane, index.i32(0));
-        writes = arith::AndIOp::create(rewriter, loc, writes, first);
-      }
+      if (!layout.getCopies().empty())
+        writes = arith::AndIOp::create(rewriter, loc, writes,
+                                       index.isFirstCopy(layout));
       auto guarded = scf::IfOp::create(rewriter, loc, writes);
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(guarded.thenBlock());
       indices.back() = globalRow;
       Value address = view.address(index, indices);
-      storeRow(rewriter, op, adaptor.getSource(), row / 8, address, columns);
+      storeRow(rewriter, op, adaptor.getSource(), i, address, columns);
     }
     rewriter.eraseOp(op);
     return success();
@@ -317,7 +311,7 @@ private:
   /// Takes the index of the first column, if there is one, from `indices`.
   static Columns getColumns(IndexBuilder &index, OpBuilder &builder, StoreOp op,
                             const GlobalView &view,
-                            SmallVectorImpl<Value> &indices, Value quadLane) {
+                            SmallVectorImpl<Value> &indices) {
     GlobalType matrix = op.getDestination().getType();
     FragmentType type = op.getSource().getType();
     Columns columns;
@@ -336,9 +330,9 @@ private:
     columns.all =
         arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::sge,
                               left, index.i32(type.getShape()[1]));
-    Value ofQuad = index.mul(quadLane, type.isQuads() ? 4 : 2);
-    columns.first = index.add(start, ofQuad);
-    columns.left = index.add(left, index.mul(ofQuad, -1));
+    Value ofLane = index.laneColumn(type.getLayout());
+    columns.first = index.add(start, ofLane);
+    columns.left = index.add(left, index.mul(ofLane, -1));
     return columns;
   }
 

@@ -6,7 +6,6 @@
 
 #include "Common.h"
 #include "FloatPairs.h"
-#include "FragmentPosition.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -36,7 +35,9 @@ private:
   Value firstCoordinate(unsigned argument);
   Value coordinate(unsigned argument, int64_t number, int64_t distance);
   Value baseOfKeys(Operation *op);
-  Value keyOf(Operation *sum, const Position &position);
+  Value keyOf(Operation *sum, int64_t i);
+  /// Numbers of register `i` among those of a dependence.
+  int64_t numberOf(unsigned dependence, int64_t i) const;
   void cloneOp(Operation &inner, IRMapping &mapping, int64_t i);
   Value pack(ValuePair values);
   void clonePaired(Operation &inner, MutableArrayRef<IRMapping> mappings);
@@ -98,11 +99,10 @@ Value MapExpansion::firstCoordinate(unsigned argument) {
   Value &first = coordinates[{argument, -1}];
   if (first)
     return first;
-  Value lane = index.lane();
   if (argument != op.getInputs().size())
-    return first = index.mul(index.bitAnd(lane, 3), type.isQuads() ? 4 : 2);
+    return first = index.laneColumn(type.getLayout());
   Value warpRow = index.warpRow(type.getRows(), warps);
-  return first = index.add(warpRow, index.shiftRight(lane, 2));
+  return first = index.add(warpRow, index.laneRow(type.getLayout()));
 }
 
 /// The first row or column of the thread plus `distance`, for register `number`
@@ -142,45 +142,53 @@ static Value hide(OpBuilder &builder, Value value) {
 
 /// The key of a position: the thread's first one, hidden, plus a constant. LLVM
 /// would weigh each as an induction variable (docs/Rationale/CompileTime.md).
-Value MapExpansion::keyOf(Operation *sum, const Position &position) {
+Value MapExpansion::keyOf(Operation *sum, int64_t i) {
   if (!keys.contains({sum, -1})) {
     Value column = firstCoordinate(inputs.size() + 1);
     keys[{sum, -1}] = hide(builder, index.add(baseOfKeys(sum), column));
   }
   Value first = keys[{sum, -1}];
-  Value &key = keys[{sum, position.columnRegister()}];
+  Value &key = keys[{sum, type.getColumnNumber(i)}];
   if (!key)
-    key = index.add(first, columnDistance(type, position));
+    key = index.add(first, type.getPlace(i).second);
   return key;
 }
 
+int64_t MapExpansion::numberOf(unsigned dependence, int64_t i) const {
+  switch (dependence) {
+  case None:
+    return 0;
+  case Row:
+    return type.getRowNumber(i);
+  case Column:
+    return type.getColumnNumber(i);
+  default:
+    return i;
+  }
+}
+
 void MapExpansion::mapArguments(IRMapping &mapping, int64_t i) {
-  Position position = positionOf(type, i);
   unsigned argument = 0;
   for (; argument < inputs.size(); ++argument) {
     unsigned dependence = dependences.lookup(body.getArgument(argument));
-    mapping.map(
-        body.getArgument(argument),
-        inputs[argument][dependence == Row      ? position.rowRegister()
-                         : dependence == Column ? position.columnRegister()
-                                                : i]);
+    mapping.map(body.getArgument(argument),
+                inputs[argument][numberOf(dependence, i)]);
   }
   Value row = body.getArgument(argument);
   if (!row.use_empty())
-    mapping.map(row, coordinate(argument, position.rowRegister(),
-                                position.rowBlock * 16 + position.rowHalf * 8));
+    mapping.map(row, coordinate(argument, type.getRowNumber(i),
+                                type.getPlace(i).first));
   if (type.isRow())
     return;
   Value column = body.getArgument(++argument);
   auto isSum = [&](Operation *user) { return bool(baseOfKeys(user)); };
   if (!llvm::all_of(column.getUsers(), isSum))
-    mapping.map(column, coordinate(argument, position.columnRegister(),
-                                   columnDistance(type, position)));
+    mapping.map(column, coordinate(argument, type.getColumnNumber(i),
+                                   type.getPlace(i).second));
 }
 
 /// What `inner` is for register `i`.
 void MapExpansion::cloneOp(Operation &inner, IRMapping &mapping, int64_t i) {
-  Position position = positionOf(type, i);
   // `share` of 16 are spread evenly over the elements.
   int64_t share = op.getExp2OnFma();
   bool exp2OnFma = i * share % 16 < share;
@@ -191,7 +199,7 @@ void MapExpansion::cloneOp(Operation &inner, IRMapping &mapping, int64_t i) {
     return;
   }
   if (baseOfKeys(&inner)) {
-    mapping.map(inner.getResult(0), keyOf(&inner, position));
+    mapping.map(inner.getResult(0), keyOf(&inner, i));
     return;
   }
   unsigned dependence =
@@ -200,10 +208,7 @@ void MapExpansion::cloneOp(Operation &inner, IRMapping &mapping, int64_t i) {
     builder.clone(inner, mapping);
     return;
   }
-  int64_t number = dependence == Row      ? position.rowRegister()
-                   : dependence == Column ? position.columnRegister()
-                                          : 0;
-  Operation *&clone = clones[{&inner, number}];
+  Operation *&clone = clones[{&inner, numberOf(dependence, i)}];
   if (!clone)
     clone = builder.clone(inner, mapping);
   mapping.map(inner.getResults(), clone->getResults());
@@ -263,8 +268,8 @@ ValuePair MapExpansion::cloneBodies(int64_t i) {
 
 SmallVector<Value> MapExpansion::run(bool inPairs) {
   SmallVector<Value> results;
-  inPairs &= !type.isRow() && !type.isColumn();
-  for (int64_t i = 0, e = type.getRegisters(warps.count); i < e;
+  inPairs &= !type.isVector();
+  for (int64_t i = 0, e = type.countElements(warps.count); i < e;
        i += inPairs ? 2 : 1)
     if (inPairs)
       llvm::append_range(results, cloneBodies(i));

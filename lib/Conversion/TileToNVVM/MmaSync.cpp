@@ -313,7 +313,8 @@ private:
     IndexBuilder index(builder, op.getLoc());
     SharedType type = op.getTile().getType();
     int64_t rows = type.getRows() / getWarps();
-    auto addressOf = op.getByteOrder() ? byteOrderAddress : operandAddress;
+    bool isBytes = op.getOperand().getType().isOperandBytes();
+    auto addressOf = isBytes ? byteOrderAddress : operandAddress;
     SwizzledAddress address = addressOf(
         index, type, base, index.warpRow(type.getRows(), getRowWarps()));
     PtxBlock block = createBlock(op, builder);
@@ -321,7 +322,7 @@ private:
     for (int64_t row = 0; row < rows; row += kMmaM)
       for (int64_t k = 0; k < kBlocks; ++k) {
         SmallVector<std::string> names = block.results(4 * block4++, 4);
-        if (op.getByteOrder())
+        if (isBytes)
           loadInByteOrder(block, names, address, row, k);
         else
           loadMatrices(block, type.getElementType(), names,

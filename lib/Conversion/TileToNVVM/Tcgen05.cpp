@@ -23,8 +23,7 @@ using namespace attn::tile;
 namespace {
 
 constexpr unsigned kTensorSpace = 6;
-/// Rows of a block of a fragment, and of a product.
-constexpr int64_t kFragmentRows = 16, kProductRows = TensorTileType::kLanes;
+constexpr int64_t kProductRows = TensorTileType::kLanes;
 /// Columns of tensor memory that one instruction reads of A: 32 bytes of a row.
 constexpr int64_t kProductColumns = 8;
 /// Registers that one load brings at most: more would not fit beside the sums
@@ -346,62 +345,87 @@ struct FenceTensorsLowering : TileOpLowering<FenceTensorsOp> {
 // Fragments
 //===----------------------------------------------------------------------===//
 
-/// An address as PTX takes it: a register and a constant.
-std::string bracket(const std::string &name, int64_t block, int64_t column) {
-  return "[" + name + "+" +
-         std::to_string((block * kFragmentRows << 16) + column) + "]";
-}
+/// How a warp's part of some columns of a tile moves between tensor memory and
+/// a fragment (PTX ISA, "Tensor Memory Load and Store"): a row for each lane at
+/// once, or blocks of 16 rows, of which four lanes share each.
+class TensorMoves {
+public:
+  TensorMoves(TensorTileType type, FragmentType fragment)
+      : bits(type.getElementType().getIntOrFloatBitWidth()),
+        columns(fragment.getShape()[1]), isLaneRow(fragment.isLaneRow()) {}
 
-/// Of the `left` columns of a tile, a power of two.
-int64_t columnsAtOnce(int64_t left) {
-  int64_t columns = 2 * kRegistersAtOnce;
-  while (columns > left)
-    columns /= 2;
-  return columns;
-}
+  /// A part that one instruction moves.
+  struct Part {
+    int64_t row, column, columns;
+    size_t first, count; ///< registers
+  };
 
-/// Cells of a row of `columns` columns.
-int64_t countCells(TensorTileType type, int64_t columns) {
-  return columns * type.getElementType().getIntOrFloatBitWidth() / 32;
-}
+  /// All parts, in the order of the fragment's registers.
+  SmallVector<Part> getParts() const {
+    SmallVector<Part> parts;
+    size_t next = 0;
+    for (int64_t row = 0; row < kWarpRows; row += getRows())
+      for (int64_t column = 0; column < columns;) {
+        int64_t width = getColumnsAtOnce(columns - column);
+        auto count =
+            static_cast<size_t>(countCells(width) * getRows() / kWarpRows);
+        parts.push_back({row, column, width, next, count});
+        next += count;
+        column += width;
+      }
+    return parts;
+  }
 
-/// Registers of two rows, of which four lanes have parts.
-int64_t countRegisters(TensorTileType type, int64_t columns) {
-  return countCells(type, columns) / 2;
-}
+  /// The text that stores `registers`, or loads them, where a part begins.
+  std::string getStore(const Part &part, const std::string &address,
+                       int64_t begin, ArrayRef<std::string> registers) const {
+    return getName("st", part) + getPlace(part, address, begin) + ", " +
+           PtxBlock::list(registers);
+  }
+  std::string getLoad(const Part &part, const std::string &address,
+                      int64_t begin, ArrayRef<std::string> registers) const {
+    return getName("ld", part) + PtxBlock::list(registers) + ", " +
+           getPlace(part, address, begin);
+  }
 
-/// Calls `visit(row block, column, columns, first register)` for the parts of a
-/// warp's rows, in the order of its registers.
-void forEachPart(TensorTileType type,
-                 function_ref<void(int64_t, int64_t, int64_t, size_t)> visit) {
-  size_t next = 0;
-  for (int64_t row = 0; row < 2; ++row)
-    for (int64_t column = 0; column < type.getCols();) {
-      int64_t columns = columnsAtOnce(type.getCols() - column);
-      visit(row, column, columns, next);
-      next += countRegisters(type, columns);
-      column += columns;
-    }
-}
+private:
+  /// Rows of a tile that a warp reaches, those of a block of a fragment.
+  static constexpr int64_t kWarpRows = 32, kBlockRows = 16;
 
-/// The instruction that moves `columns` columns of 16 rows: an accumulator's
-/// f32 or i32, or an operand's smaller elements.
-std::string getMove(const char *name, TensorTileType type, int64_t columns) {
-  bool isSum = type.getElementType().getIntOrFloatBitWidth() == 32;
-  int64_t times = countCells(type, columns) / (isSum ? 8 : 4);
-  return "tcgen05." + std::string(name) + ".sync.aligned." +
-         (isSum ? "16x256b" : "16x128b") + ".x" + std::to_string(times) +
-         ".b32 ";
-}
+  int64_t getRows() const { return isLaneRow ? kWarpRows : kBlockRows; }
 
-/// Adds the text that stores `registers`.
-void addStore(PtxBlock &block, const std::string &address, TensorTileType type,
-              int64_t row, int64_t column, int64_t columns,
-              ArrayRef<std::string> registers) {
-  block.add(getMove("st", type, columns) +
-            bracket(address, row, countCells(type, column)) + ", " +
-            PtxBlock::list(registers));
-}
+  /// Cells of a row of `width` columns.
+  int64_t countCells(int64_t width) const { return width * bits / 32; }
+
+  /// Of the `left` columns of a tile, a power of two.
+  int64_t getColumnsAtOnce(int64_t left) const {
+    int64_t width = kRegistersAtOnce * kWarpRows / getRows();
+    while (width > left)
+      width /= 2;
+    return width;
+  }
+
+  /// An accumulator's f32 or i32, or an operand's smaller elements.
+  std::string getName(const char *name, const Part &part) const {
+    // Cells of a row that the shape has.
+    int64_t cells = isLaneRow ? 1 : bits == 32 ? 8 : 4;
+    const char *shape = isLaneRow    ? "32x32b"
+                        : bits == 32 ? "16x256b"
+                                     : "16x128b";
+    return std::string("tcgen05.") + name + ".sync.aligned." + shape + ".x" +
+           std::to_string(countCells(part.columns) / cells) + ".b32 ";
+  }
+
+  /// A register and a constant, of lanes in bits 16 to 31.
+  std::string getPlace(const Part &part, const std::string &address,
+                       int64_t begin) const {
+    int64_t offset = (part.row << 16) + countCells(begin + part.column);
+    return "[" + address + "+" + std::to_string(offset) + "]";
+  }
+
+  int64_t bits, columns;
+  bool isLaneRow;
+};
 
 /// Adds the text that brings bytes from the order of `to_operand` to that of
 /// cells, and returns the registers: lane t of a quad has columns 2t, 2t + 1, 8
@@ -456,15 +480,15 @@ SmallVector<Value> getBits(OpBuilder &builder, Location loc,
   });
 }
 
-/// Loads part of an accumulator, and waits for it.
+/// Loads a part of sums from column `begin` on, and waits for it.
 SmallVector<Value> load(OpBuilder &builder, Location loc, TensorTileType type,
-                        Value address, int64_t row, int64_t column,
-                        int64_t columns) {
-  int64_t count = countRegisters(type, columns);
+                        Value address, const TensorMoves &moves,
+                        const TensorMoves::Part &part, int64_t begin) {
+  auto count = static_cast<int64_t>(part.count);
   PtxBlock block(builder, loc, type.getElementType(), count);
-  std::string from = bracket(block.use(address).front(), row, column);
+  std::string from = block.use(address).front();
   SmallVector<std::string> bits = block.declare("bits", count);
-  block.add(getMove("ld", type, columns) + PtxBlock::list(bits) + ", " + from);
+  block.add(moves.getLoad(part, from, begin, bits));
   block.add("tcgen05.wait::ld.sync.aligned");
   for (auto [to, value] : llvm::zip_equal(block.results(0, count), bits))
     block.add(("mov.b32 " + Twine(to) + ", " + value).str());
@@ -500,17 +524,15 @@ struct StoreTensorLowering : TileOpLowering<StoreTensorOp> {
     std::string address = block.use(*rows).front();
     SmallVector<std::string> registers =
         block.use(getBits(rewriter, loc, adaptor.getSource()));
-    if (isByte(type.getElementType()))
+    FragmentType source = op.getSource().getType();
+    if (isByte(type.getElementType()) && !source.isLaneRow())
       registers = orderBytes(block, rewriter, loc, registers);
-    auto part = TensorTileType::get(op.getContext(),
-                                    op.getSource().getType().getShape(),
-                                    type.getElementType());
     auto begin = static_cast<int64_t>(op.getColumn());
-    forEachPart(part, [&](int64_t row, int64_t column, int64_t columns,
-                          size_t first) {
-      addStore(block, address, type, row, begin + column, columns,
-               ArrayRef(registers).slice(first, countRegisters(type, columns)));
-    });
+    TensorMoves moves(type, source);
+    for (const TensorMoves::Part &part : moves.getParts())
+      block.add(moves.getStore(
+          part, address, begin,
+          ArrayRef(registers).slice(part.first, part.count)));
     if (!op.getPending())
       addStoreWait(block);
     block.create();
@@ -533,28 +555,23 @@ struct LoadTensorLowering : TileOpLowering<LoadTensorOp> {
       return failure();
     if (!op.getFenced())
       fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
-    auto part = TensorTileType::get(op.getContext(),
-                                    op.getResult().getType().getShape(),
-                                    type.getElementType());
-    auto first = static_cast<int64_t>(op.getColumn());
+    auto begin = static_cast<int64_t>(op.getColumn());
+    TensorMoves moves(type, op.getResult().getType());
     SmallVector<Value> registers;
-    forEachPart(part, [&](int64_t row, int64_t column, int64_t columns,
-                          size_t) {
+    for (const TensorMoves::Part &part : moves.getParts())
       for (Value value :
-           load(rewriter, loc, type, *address, row, first + column, columns)) {
+           load(rewriter, loc, type, *address, moves, part, begin)) {
         if (op.getAcc())
           value = arith::AddFOp::create(
               rewriter, loc, adaptor.getAcc()[registers.size()], value);
         registers.push_back(value);
       }
-    });
     rewriter.replaceOpWithMultiple(op, {registers});
     return success();
   }
 };
 
-/// A few columns at a time. The registers of a block of eight columns are two
-/// of row t / 4 and two of the eighth row from there.
+/// A few columns at a time, as a fragment that has the factor for its rows.
 struct ScaleTensorLowering : TileOpLowering<ScaleTensorOp> {
   using TileOpLowering::TileOpLowering;
 
@@ -567,19 +584,25 @@ struct ScaleTensorLowering : TileOpLowering<ScaleTensorOp> {
     if (failed(address))
       return failure();
     fence(rewriter, loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
-    forEachPart(type, [&](int64_t row, int64_t column, int64_t columns,
-                          size_t) {
+    FragmentType factor = op.getFactor().getType();
+    auto scaled = FragmentType::get(
+        op.getContext(), type.getShape(), type.getElementType(),
+        factor.isLaneRow() ? factor.getLayout()
+                           : FragmentLayoutAttr::getAccumulator(getContext()));
+    TensorMoves moves(type, scaled);
+    for (const TensorMoves::Part &part : moves.getParts()) {
       SmallVector<Value> values =
-          load(rewriter, loc, type, *address, row, column, columns);
+          load(rewriter, loc, type, *address, moves, part, /*begin=*/0);
       for (auto [i, value] : llvm::enumerate(values))
-        value = arith::MulFOp::create(rewriter, loc, value,
-                                      adaptor.getFactor()[2 * row + i / 2 % 2]);
+        value = arith::MulFOp::create(
+            rewriter, loc, value,
+            adaptor.getFactor()[scaled.getRowNumber(part.first + i)]);
       PtxBlock block(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
       std::string place = block.use(*address).front();
-      addStore(block, place, type, row, column, columns,
-               block.use(getBits(rewriter, loc, values)));
+      block.add(moves.getStore(part, place, /*begin=*/0,
+                               block.use(getBits(rewriter, loc, values))));
       block.create();
-    });
+    }
     PtxBlock wait(rewriter, loc, /*resultType=*/Type(), /*numResults=*/0);
     addStoreWait(wait);
     wait.create();

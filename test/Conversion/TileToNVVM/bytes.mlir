@@ -18,7 +18,7 @@ attn_tile.kernel @e4m3(%out: !attn_tile.global<16x32xbf16>) warps(1) {
   // CHECK-SAME: cvt.rn.satfinite.e4m3x2.f32 %half1, $7, $6;
   // CHECK-SAME: mov.b32 $0, {%half0, %half1};
   // CHECK-SAME: cvt.rn.satfinite.e4m3x2.f32 %half0, $9, $8;
-  %p = attn_tile.to_operand %s : !attn_tile.fragment<16x32xf32, accumulator> -> !attn_tile.fragment<16x32xf8E4M3FN, operand_a>
+  %p = attn_tile.to_operand %s : !attn_tile.fragment<16x32xf32, accumulator> -> !attn_tile.fragment<16x32xf8E4M3FN, operand_pairs>
   %zo = attn_tile.fill 0.0 : !attn_tile.fragment<16x32xf32, quads>
   // A transposed pair of bytes is of two columns: the even ones make one product, the odd ones the other.
   // CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%b0, %b1, %b2, %b3}
@@ -29,7 +29,7 @@ attn_tile.kernel @e4m3(%out: !attn_tile.global<16x32xbf16>) warps(1) {
   // CHECK-SAME: mov.b32 %b0, %even0;
   // CHECK-SAME: mov.b32 %b1, %even1;
   // CHECK-SAME: mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {{.*}}, {%b0, %b1}
-  %o = attn_tile.mma %p, %k, %zo : !attn_tile.fragment<16x32xf8E4M3FN, operand_a>, !attn_tile.shared<32x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x32xf32, quads>
+  %o = attn_tile.mma %p, %k, %zo : !attn_tile.fragment<16x32xf8E4M3FN, operand_pairs>, !attn_tile.shared<32x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x32xf32, quads>
   attn_tile.store %o, %out[%c0] : !attn_tile.fragment<16x32xf32, quads>, !attn_tile.global<16x32xbf16>
   attn_tile.return
 }
@@ -41,7 +41,7 @@ attn_tile.kernel @e5m2() warps(1) {
   // CHECK: mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32
   %s = attn_tile.mma %k, %k transpose_b, %zs : !attn_tile.shared<32x32xf8E5M2, swizzle = 32>, !attn_tile.shared<32x32xf8E5M2, swizzle = 32>, !attn_tile.fragment<32x32xf32, accumulator>
   // CHECK: cvt.rn.satfinite.e5m2x2.f32
-  %p = attn_tile.to_operand %s : !attn_tile.fragment<32x32xf32, accumulator> -> !attn_tile.fragment<32x32xf8E5M2, operand_a>
+  %p = attn_tile.to_operand %s : !attn_tile.fragment<32x32xf32, accumulator> -> !attn_tile.fragment<32x32xf8E5M2, operand_pairs>
   attn_tile.return
 }
 

@@ -24,7 +24,7 @@ attn_tile.kernel @kernel() warps(4) attributes {producer_warps = 4 : i64} {
     attn_tile.mbarrier_wait %done[%g], %parity : !done
     %f = attn_tile.load_tensor %s[%g] : !scores -> !attn_tile.fragment<128x64xf32, accumulator>
     %w = attn_tile.to_operand %f
-        : !attn_tile.fragment<128x64xf32, accumulator> -> !attn_tile.fragment<128x64xf8E5M2, operand_a>
+        : !attn_tile.fragment<128x64xf32, accumulator> -> !attn_tile.fragment<128x64xf8E5M2, operand_pairs>
     // A quarter of a warpgroup's columns.
     // CHECK: arith.muli %{{.*}}, %c48_i32
     %place = attn_tile.narrow_tensor %s[%g] : !scores -> !weights
@@ -50,7 +50,7 @@ attn_tile.kernel @kernel() warps(4) attributes {producer_warps = 4 : i64} {
     // CHECK-SAME: tcgen05.st.sync.aligned.16x128b.x4.b32 [$0+0], {%cell0, %cell1, %cell2,
     // CHECK-SAME: tcgen05.st.sync.aligned.16x128b.x4.b32 [$0+1048576], {%cell8,
     // CHECK-SAME: tcgen05.wait::st.sync.aligned;
-    attn_tile.store_tensor %w to %place[%g] : !attn_tile.fragment<128x64xf8E5M2, operand_a> to !weights
+    attn_tile.store_tensor %w to %place[%g] : !attn_tile.fragment<128x64xf8E5M2, operand_pairs> to !weights
     // V as it is, which is MN-major.
     // CHECK: tcgen05.mma.cta_group::1.kind::f8f6f4 [$0], [$2], $4, $1, adds;
     // CHECK-SAME: %c135333008_i32

@@ -107,9 +107,8 @@ Value BackwardStepBuilder::getVector(Value vector) {
   auto tile = dyn_cast<tile::SharedType>(vector.getType());
   if (!tile)
     return vector;
-  auto type = tile::FragmentType::get(builder.getContext(), {tile.getCols()},
-                                      builder.getF32Type(),
-                                      tile::FragmentLayout::Column);
+  auto type =
+      tile::FragmentType::getColumn(tile.getCols(), builder.getF32Type());
   return tile::LoadColumnOp::create(builder, loc, type, vector, ValueRange());
 }
 
@@ -334,8 +333,7 @@ Value BackwardStepBuilder::buildKept(Value probabilities, Value signs) {
 Value BackwardStepBuilder::toOperand(Value fragment, Type element) {
   auto type = cast<tile::FragmentType>(fragment.getType());
   auto operandType =
-      tile::FragmentType::get(builder.getContext(), type.getShape(), element,
-                              tile::FragmentLayout::OperandA);
+      tile::FragmentType::getOperandPairs(type.getShape(), element);
   return tile::ToOperandOp::create(builder, loc, operandType, fragment);
 }
 

@@ -176,10 +176,9 @@ Value KeyGradientBuilder::buildProduct(Value isThere, Value scores,
   builder.setInsertionPointToStart(choice.elseBlock());
   scf::YieldOp::create(builder, loc, sum);
   builder.setInsertionPointToStart(choice.thenBlock());
-  auto operandType = tile::FragmentType::get(
-      builder.getContext(), {chunks.tileN, chunks.tileM},
-      cast<tile::SharedType>(scores.getType()).getElementType(),
-      tile::FragmentLayout::OperandA);
+  auto operandType = tile::FragmentType::getOperandA(
+      {chunks.tileN, chunks.tileM},
+      cast<tile::SharedType>(scores.getType()).getElementType());
   Value operand = tile::LoadOperandOp::create(builder, loc, operandType, scores,
                                               /*transpose=*/true);
   sum = tile::MmaOp::create(builder, loc, operand, factor,

@@ -51,14 +51,13 @@ FailureOr<QueryTile> ForwardKernelBuilder::getQuery() {
                     RowChain::get(last), values);
   if (narrowsQuery(op))
     query = narrowQuery(*tile);
-  auto operandType = tile::FragmentType::get(
-      builder.getContext(), {rows, cols},
-      cast<tile::SharedType>(query.rows.getType()).getElementType(),
-      tile::FragmentLayout::OperandA);
+  Type element = cast<tile::SharedType>(query.rows.getType()).getElementType();
+  auto operandType =
+      widensKeys(op) ? tile::FragmentType::getOperandBytes({rows, cols}, element)
+                     : tile::FragmentType::getOperandA({rows, cols}, element);
   if (schedule.getValues().queryInRegisters)
     query.rows = tile::LoadOperandOp::create(builder, op.getLoc(), operandType,
-                                             query.rows, /*transpose=*/false,
-                                             /*byte_order=*/widensKeys(op));
+                                             query.rows, /*transpose=*/false);
   return query;
 }
 

@@ -107,11 +107,11 @@ static Value widenTile(OpBuilder &builder, OnlineAttentionOp step, Value tile) {
   return tile::WidenBytesOp::create(builder, step.getLoc(), wide, tile);
 }
 
-tile::FragmentLayout attn::getOutputLayout(OnlineAttentionOp step) {
+tile::FragmentLayoutAttr attn::getOutputLayout(OnlineAttentionOp step) {
   // Of a product in tensor memory each lane reads the columns that it wants.
   ScheduleAttr schedule = step.getScheduleAttr();
   if (schedule && getFamily(schedule.getValues().mma).facts.tensorColumns)
-    return tile::FragmentLayout::Accumulator;
+    return tile::FragmentLayoutAttr::getAccumulator(step.getContext());
   Type element = widensTiles(step)
                      ? getWeightType(step)
                      : getElementTypeOrSelf(step.getValue().getType());
@@ -125,9 +125,9 @@ tile::FragmentLayout attn::getOutputLayout(OnlineAttentionOp step) {
 RunningState attn::buildInitialState(OpBuilder &builder, Location loc,
                                      RowReductionInterface reduction,
                                      int64_t rows, int64_t valueDim,
-                                     tile::FragmentLayout layout) {
-  auto accType = tile::FragmentType::get(builder.getContext(), {rows, valueDim},
-                                         builder.getF32Type(), layout);
+                                     tile::FragmentLayoutAttr layout) {
+  auto accType = tile::FragmentType::get(
+      builder.getContext(), {rows, valueDim}, builder.getF32Type(), layout);
   SmallVector<Value> values = {createFill(builder, loc, accType, 0.0f)};
   for (const RowValue &row : reduction.getRowValues())
     values.push_back(createFill(builder, loc, getRowType(builder, rows),
@@ -293,10 +293,8 @@ void OnlineTile::emitExponentials(Value max) {
 Value OnlineTile::multiply(Value acc) {
   Type element =
       narrowsQuery(step) ? builder.getF16Type() : getWeightType(step);
-  auto operandType = tile::FragmentType::get(
-      builder.getContext(),
-      cast<tile::FragmentType>(weights.getType()).getShape(), element,
-      tile::FragmentLayout::OperandA);
+  auto operandType = tile::FragmentType::getOperandPairs(
+      cast<tile::FragmentType>(weights.getType()).getShape(), element);
   // The sum is that of the weights before.
   FailureOr<Value> changed = mods.applyProbMod(step, weights, keysInTile);
   probMod = changed;

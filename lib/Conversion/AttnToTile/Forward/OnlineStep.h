@@ -90,13 +90,13 @@ bool widensTiles(OnlineAttentionOp step);
 bool narrowsQuery(OnlineAttentionOp step);
 
 /// The layout of the product with V.
-tile::FragmentLayout getOutputLayout(OnlineAttentionOp step);
+tile::FragmentLayoutAttr getOutputLayout(OnlineAttentionOp step);
 
-/// The state before the first key.
-RunningState buildInitialState(
-    mlir::OpBuilder &builder, mlir::Location loc,
-    RowReductionInterface reduction, int64_t rows, int64_t valueDim,
-    tile::FragmentLayout layout = tile::FragmentLayout::Accumulator);
+/// The state before the first key, with an output of `layout`.
+RunningState buildInitialState(mlir::OpBuilder &builder, mlir::Location loc,
+                               RowReductionInterface reduction, int64_t rows,
+                               int64_t valueDim,
+                               tile::FragmentLayoutAttr layout);
 
 /// Rows of queries as a step multiplies them.
 struct QueryTile {

@@ -21,9 +21,7 @@ inline constexpr float kMinusInf = -std::numeric_limits<float>::infinity();
 
 /// One f32 for each of `rows` rows.
 inline tile::FragmentType getRowType(mlir::OpBuilder &builder, int64_t rows) {
-  return tile::FragmentType::get(builder.getContext(), {rows},
-                                 builder.getF32Type(),
-                                 tile::FragmentLayout::Row);
+  return tile::FragmentType::getRow(rows, builder.getF32Type());
 }
 
 /// The accumulator of a product of `element`: i32 of i8, f32 of others.
@@ -31,10 +29,9 @@ inline tile::FragmentType getAccumulatorType(mlir::OpBuilder &builder,
                                              int64_t rows, int64_t cols,
                                              mlir::Type element = {}) {
   bool isInteger = element && element.isInteger();
-  return tile::FragmentType::get(builder.getContext(), {rows, cols},
-                                 isInteger ? mlir::Type(builder.getI32Type())
-                                           : builder.getF32Type(),
-                                 tile::FragmentLayout::Accumulator);
+  return tile::FragmentType::getAccumulator(
+      {rows, cols}, isInteger ? mlir::Type(builder.getI32Type())
+                              : builder.getF32Type());
 }
 
 inline mlir::Value createFill(mlir::OpBuilder &builder, mlir::Location loc,

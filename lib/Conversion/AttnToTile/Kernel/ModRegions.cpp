@@ -295,10 +295,8 @@ FailureOr<Value> ModToMap::buildRowTerm(Region &region, Value value,
   OpBuilder::InsertionGuard guard(builder);
   Location loc = value.getLoc();
   Type i32 = builder.getI32Type();
-  auto type =
-      tile::FragmentType::get(builder.getContext(), {rows},
-                              value.getType().isF32() ? value.getType() : i32,
-                              tile::FragmentLayout::Row);
+  auto type = tile::FragmentType::getRow(
+      rows, value.getType().isF32() ? value.getType() : i32);
   auto map = tile::MapOp::create(builder, loc, type, ValueRange());
   Block *body = createMapBody(builder, map);
   Coordinates at = place(body->getArgument(0));

@@ -63,7 +63,7 @@ ChunkKernelBuilder::Decays ChunkKernelBuilder::loadDecays(Value row) {
   decays.rows = tile::LoadRowOp::create(builder, loc, rowType, workspace, at);
   decays.columns = tile::LoadColumnOp::create(
       builder, loc,
-      getType(tile::FragmentLayout::Column, chunk, builder.getF32Type()),
+      tile::FragmentType::getColumn(chunk, builder.getF32Type()),
       workspace, at);
   Value last = arith::AddIOp::create(builder, loc, row, constant(chunk - 1));
   decays.last = tile::ExtractOp::create(
@@ -122,7 +122,7 @@ Value ChunkKernelBuilder::buildOutput(const Tiles &tiles,
   Type element = getElementTypeOrSelf(op.getValue().getType());
   Value weights = tile::ToOperandOp::create(
       builder, loc,
-      getType(tile::FragmentLayout::OperandA, {chunk, chunk}, element),
+      tile::FragmentType::getOperandPairs({chunk, chunk}, element),
       buildWeights(scores, decays));
   return multiply(weights, tiles.value, /*transposeB=*/false, acc);
 }

@@ -52,11 +52,6 @@ Value LinearScope::toI64(Value index) {
   return arith::IndexCastOp::create(builder, loc, builder.getI64Type(), index);
 }
 
-Type LinearScope::getType(tile::FragmentLayout layout, ArrayRef<int64_t> shape,
-                          Type element) {
-  return tile::FragmentType::get(builder.getContext(), shape, element, layout);
-}
-
 Value LinearScope::createZeros(int64_t rows) {
   return createFill(builder, loc,
                     getAccumulatorType(builder, rows, kernels.getColumns()), 0);
@@ -111,9 +106,9 @@ Value LinearScope::loadValue(Value row) {
 }
 
 Value LinearScope::transposeKey(Value key) {
-  Type type = getType(tile::FragmentLayout::OperandA,
-                      {kernels.stateRows, kernels.getChunk()},
-                      getElementTypeOrSelf(op.getKey().getType()));
+  Type type = tile::FragmentType::getOperandA(
+      {kernels.stateRows, kernels.getChunk()},
+      getElementTypeOrSelf(op.getKey().getType()));
   return tile::LoadOperandOp::create(builder, loc, type, key,
                                      /*transpose=*/true);
 }

@@ -30,8 +30,6 @@ protected:
   mlir::Value constant(int64_t value);
   mlir::Value dim(mlir::Value tensor, int64_t number);
   mlir::Value toI64(mlir::Value index);
-  mlir::Type getType(tile::FragmentLayout layout, llvm::ArrayRef<int64_t> shape,
-                     mlir::Type element);
   /// A tile of 0s.
   mlir::Value createZeros(int64_t rows);
   mlir::Value multiply(mlir::Value a, mlir::Value b, bool transposeB,

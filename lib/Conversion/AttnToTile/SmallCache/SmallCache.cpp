@@ -348,10 +348,8 @@ LogicalResult OutputKernelBuilder::buildLoopBody(scf::ForOp loop) {
     return failure();
   OutputState state =
       buildTileStart(key, toState(getReduction(), loop.getRegionIterArgs()));
-  auto operandType = tile::FragmentType::get(
-      builder.getContext(), {rows, slice},
-      cast<tile::SharedType>(p.getType()).getElementType(),
-      tile::FragmentLayout::OperandA);
+  auto operandType = tile::FragmentType::getOperandA(
+      {rows, slice}, cast<tile::SharedType>(p.getType()).getElementType());
   Value operand = tile::LoadOperandOp::create(builder, loc, operandType, p);
   if (state.weight)
     operand = tile::ScaleRowsOp::create(builder, loc, operand, state.weight);

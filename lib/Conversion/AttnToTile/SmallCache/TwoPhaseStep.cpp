@@ -34,7 +34,9 @@ OutputState attn::buildInitialOutputState(OpBuilder &builder,
                                           int64_t cols) {
   Location loc = step.getLoc();
   RunningState state =
-      buildInitialState(builder, loc, step.getNormalization(), rows, cols);
+      buildInitialState(
+          builder, loc, step.getNormalization(), rows, cols,
+          tile::FragmentLayoutAttr::getAccumulator(builder.getContext()));
   // Without a maximum, what tiles weigh does not depend on each other.
   if (!state.get(RowRole::Maximum))
     return {state, Value()};

@@ -79,19 +79,24 @@ LogicalResult FreeTensorsOp::verify() {
   return success();
 }
 
-/// Rows are dealt out to warps alike in registers and in tensor memory.
+/// Rows are dealt out to warps alike in registers and in tensor memory. A lane
+/// has one of them, or parts of several: those of an accumulator, or of what
+/// `to_operand` makes of it.
 static LogicalResult verifyFragment(Operation *op, const char *name,
-                                    FragmentType fragment, TensorTileType tile,
-                                    FragmentLayout layout) {
-  if (fragment.getLayout() == layout &&
-      fragment.getShape() == tile.getShape() &&
-      fragment.getElementType() == tile.getElementType())
+                                    FragmentType fragment,
+                                    TensorTileType tile) {
+  Type element = tile.getElementType();
+  FragmentType parts =
+      isTensorSum(element)
+          ? FragmentType::getAccumulator(tile.getShape(), element)
+          : FragmentType::getOperandPairs(tile.getShape(), element);
+  auto rows = FragmentType::get(
+      tile.getContext(), tile.getShape(), element,
+      FragmentLayoutAttr::getLaneRow(tile.getContext()));
+  if (fragment == parts || fragment == rows)
     return success();
-  return op->emitOpError() << "expected " << name << " to be "
-                           << FragmentType::get(tile.getContext(),
-                                                tile.getShape(),
-                                                tile.getElementType(), layout)
-                           << ", got " << fragment;
+  return op->emitOpError() << "expected " << name << " to be " << parts
+                           << " or " << rows << ", got " << fragment;
 }
 
 LogicalResult NarrowTensorOp::verify() {
@@ -109,7 +114,7 @@ LogicalResult NarrowTensorOp::verify() {
 static FailureOr<TensorTileType> getPart(Operation *op, TensorTileType tile,
                                          FragmentType fragment,
                                          int64_t column) {
-  if (fragment.isRow() || fragment.isColumn())
+  if (fragment.isVector())
     return op->emitOpError()
            << "expected an accumulator or an operand, got " << fragment;
   int64_t columns = fragment.getShape()[1];
@@ -130,10 +135,7 @@ LogicalResult StoreTensorOp::verify() {
   if (getColumn() % 32 != 0)
     return emitOpError() << "expected columns from a multiple of 32 on, got "
                          << getColumn();
-  return verifyFragment(*this, "the source", source, *part,
-                        isTensorSum(tile.getElementType())
-                            ? FragmentLayout::Accumulator
-                            : FragmentLayout::OperandA);
+  return verifyFragment(*this, "the source", source, *part);
 }
 
 LogicalResult LoadTensorOp::verify() {
@@ -148,8 +150,7 @@ LogicalResult LoadTensorOp::verify() {
   FailureOr<TensorTileType> part = getPart(*this, tile, result, getColumn());
   if (failed(part))
     return failure();
-  return verifyFragment(*this, "the result", result, *part,
-                        FragmentLayout::Accumulator);
+  return verifyFragment(*this, "the result", result, *part);
 }
 
 LogicalResult ScaleTensorOp::verify() {
@@ -157,7 +158,11 @@ LogicalResult ScaleTensorOp::verify() {
   FragmentType factor = getFactor().getType();
   if (!tile.getElementType().isF32())
     return emitOpError() << "expected a tile of f32, got " << tile;
-  if (factor.isRow() && factor.getRows() == tile.getRows() &&
+  bool isLayout =
+      factor.getLayout() ==
+          FragmentLayoutAttr::getAccumulator(getContext()).getRowLayout() ||
+      factor.isLaneRow();
+  if (factor.isRow() && isLayout && factor.getRows() == tile.getRows() &&
       factor.getElementType().isF32())
     return success();
   return emitOpError() << "expected an f32 for each of the " << tile.getRows()

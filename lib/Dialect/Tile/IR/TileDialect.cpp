@@ -13,6 +13,7 @@ using namespace attn::tile;
 #include "attn/Dialect/Tile/IR/TileEnums.cpp.inc"
 
 void AttnTileDialect::initialize() {
+  registerAttributes();
   registerTypes();
   addOperations<
 #define GET_OP_LIST

@@ -24,6 +24,10 @@ LogicalResult StoreOp::verify() {
   if (source.isRow())
     return verifyEqual(*this, "the number of indices", destination.getRank(),
                        getIndices().size());
+  if (!source.isAccumulator() && !source.isQuads())
+    return emitOpError() << "expected a row fragment, an accumulator or quads, "
+                            "got "
+                         << source;
   return verifyMatrixIndices(*this, destination, source.getShape()[1],
                              getIndices().size());
 }
@@ -31,7 +35,7 @@ LogicalResult StoreOp::verify() {
 /// A tile of a whole accumulator, or of its transpose.
 static LogicalResult verifyTileOfFragment(Operation *op, FragmentType source,
                                           SharedType tile, bool transposed) {
-  if (source.getLayout() != FragmentLayout::Accumulator)
+  if (!source.isAccumulator())
     return op->emitOpError() << "expected an accumulator, got " << source;
   if (failed(verifyNoBytes(op, tile.getElementType())))
     return failure();
@@ -75,7 +79,7 @@ LogicalResult ShareOp::verify() {
 template <typename OpTy>
 static LogicalResult verifySum(OpTy op) {
   FragmentType source = op.getSource().getType();
-  if (source.getLayout() != FragmentLayout::Accumulator)
+  if (!source.isAccumulator())
     return op->emitOpError() << "expected an accumulator, got " << source;
   GlobalType destination = op.getDestination().getType();
   if (!destination.getElementType().isF32())

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "attn/Dialect/Tile/IR/Tile.h"
+#include "FragmentLayout.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -170,64 +170,188 @@ LogicalResult MbarrierType::verify(function_ref<InFlightDiagnostic()> emitError,
 // FragmentType
 //===----------------------------------------------------------------------===//
 
-FragmentLayout FragmentType::getProductLayout(Type element, bool rowsAreN) {
-  return isByteType(element) && !rowsAreN ? FragmentLayout::Quads
-                                          : FragmentLayout::Accumulator;
+FragmentType FragmentType::getAccumulator(ArrayRef<int64_t> shape,
+                                          Type element) {
+  MLIRContext *context = element.getContext();
+  return get(context, shape, element,
+             FragmentLayoutAttr::getAccumulator(context));
+}
+
+FragmentType FragmentType::getOperandA(ArrayRef<int64_t> shape, Type element) {
+  MLIRContext *context = element.getContext();
+  return get(context, shape, element,
+             FragmentLayoutAttr::getOperandA(
+                 context, element.getIntOrFloatBitWidth()));
+}
+
+FragmentType FragmentType::getOperandPairs(ArrayRef<int64_t> shape,
+                                           Type element) {
+  MLIRContext *context = element.getContext();
+  return get(context, shape, element,
+             FragmentLayoutAttr::getOperandPairs(
+                 context, element.getIntOrFloatBitWidth()));
+}
+
+FragmentType FragmentType::getOperandBytes(ArrayRef<int64_t> shape,
+                                           Type element) {
+  MLIRContext *context = element.getContext();
+  return get(context, shape, element,
+             FragmentLayoutAttr::getOperandBytes(context));
+}
+
+FragmentType FragmentType::getRow(int64_t rows, Type element) {
+  MLIRContext *context = element.getContext();
+  return get(context, rows, element,
+             FragmentLayoutAttr::getAccumulator(context).getRowLayout());
+}
+
+FragmentType FragmentType::getColumn(int64_t columns, Type element) {
+  MLIRContext *context = element.getContext();
+  return get(context, columns, element,
+             FragmentLayoutAttr::getAccumulator(context).getColumnLayout());
+}
+
+bool FragmentType::isAccumulator() const {
+  return getLayout() == FragmentLayoutAttr::getAccumulator(getContext());
+}
+
+bool FragmentType::isQuads() const {
+  return getLayout() == FragmentLayoutAttr::getQuads(getContext());
+}
+
+/// Of elements of `bits` bits.
+static bool isPairs(FragmentLayoutAttr layout, int64_t bits) {
+  return layout == FragmentLayoutAttr::getOperandPairs(layout.getContext(), bits);
+}
+
+static bool isOperand(FragmentLayoutAttr layout, int64_t bits) {
+  return isPairs(layout, bits) ||
+         layout == FragmentLayoutAttr::getOperandBytes(layout.getContext()) ||
+         layout == FragmentLayoutAttr::getOperandA(layout.getContext(), bits);
+}
+
+bool FragmentType::isOperand() const {
+  return ::isOperand(getLayout(), getElementType().getIntOrFloatBitWidth());
+}
+
+bool FragmentType::isOperandPairs() const {
+  return isPairs(getLayout(), getElementType().getIntOrFloatBitWidth());
+}
+
+bool FragmentType::isOperandBytes() const {
+  return getLayout() == FragmentLayoutAttr::getOperandBytes(getContext());
+}
+
+bool FragmentType::isLaneRow() const {
+  return getLayout() == FragmentLayoutAttr::getLaneRow(getContext());
+}
+
+FragmentLayoutAttr FragmentType::getProductLayout(Type element, bool rowsAreN) {
+  return isByteType(element) && !rowsAreN
+             ? FragmentLayoutAttr::getQuads(element.getContext())
+             : FragmentLayoutAttr::getAccumulator(element.getContext());
+}
+
+FragmentType FragmentType::getRowType(Type element) const {
+  return get(getContext(), getRows(), element, getLayout().getRowLayout());
+}
+
+FragmentType FragmentType::withElements(Type element) const {
+  return get(getContext(), getShape(), element, getLayout());
+}
+
+/// Units side by side.
+static int64_t countUnitsOfRow(FragmentType type) {
+  return type.isRow() ? 1
+                      : type.getShape().back() / type.getLayout().getUnit().second;
+}
+
+int64_t FragmentType::countElements(int64_t warps) const {
+  FragmentLayoutAttr layout = getLayout();
+  int64_t rows = isColumn() ? 1 : getRows() / warps / layout.getUnit().first;
+  return rows * countUnitsOfRow(*this) * layout.getUnitElements();
 }
 
 int64_t FragmentType::getRegisters(int64_t warps) const {
-  int64_t rowBlocks = getRows() / warps / 16;
-  switch (getLayout()) {
-  case FragmentLayout::Accumulator:
-  case FragmentLayout::Quads:
-    return rowBlocks * (getShape()[1] / 8) * 4;
-  case FragmentLayout::OperandA:
-    // Four of 32 bits for each 32 bytes of 16 rows.
-    return rowBlocks * getShape()[1] *
-           getElementType().getIntOrFloatBitWidth() / 64;
-  case FragmentLayout::Row:
-    return rowBlocks * 2;
-  case FragmentLayout::Column:
-    return getShape().front() / 8 * 2;
-  }
-  llvm_unreachable("unknown fragment layout");
+  int64_t perRegister =
+      std::max<int64_t>(1, 32 / getElementType().getIntOrFloatBitWidth());
+  return countElements(warps) / perRegister;
+}
+
+FragmentPlace FragmentType::getPlace(int64_t element) const {
+  FragmentLayoutAttr layout = getLayout();
+  auto [rows, columns] = layout.getUnit();
+  int64_t unit = element / layout.getUnitElements();
+  auto [row, column] = layout.getPlace(element % layout.getUnitElements());
+  int64_t units = countUnitsOfRow(*this);
+  return {unit / units * rows + row, unit % units * columns + column};
+}
+
+int64_t FragmentType::getRowNumber(int64_t element) const {
+  FragmentLayoutAttr layout = getLayout();
+  int64_t unit = element / layout.getUnitElements() / countUnitsOfRow(*this);
+  return unit * layout.getRowLayout().getUnitElements() +
+         layout.getRowNumber(element % layout.getUnitElements());
+}
+
+int64_t FragmentType::getColumnNumber(int64_t element) const {
+  FragmentLayoutAttr layout = getLayout();
+  int64_t unit = element / layout.getUnitElements() % countUnitsOfRow(*this);
+  return unit * layout.getColumnLayout().getUnitElements() +
+         layout.getColumnNumber(element % layout.getUnitElements());
+}
+
+/// Whether the layout is of vectors (of matrices), whose lanes have no copies.
+static bool isOfRank(FragmentLayoutAttr layout, size_t rank) {
+  if (rank == 2)
+    return layout.getCopies().empty();
+  return rank == 1 && layout.hasRows() != layout.hasColumns();
+}
+
+/// Sums and numbers of rows are f32, or i32 of products of i8; operands are in
+/// the layouts that products take, or in lanes of rows.
+static LogicalResult
+verifyElements(function_ref<InFlightDiagnostic()> emitError, Type element,
+               FragmentLayoutAttr layout, bool isVector) {
+  bool isSum = element.isF32() || element.isInteger(32);
+  bool isLaneRow =
+      layout == FragmentLayoutAttr::getLaneRow(layout.getContext());
+  bool isFactor = !isVector && ((isLaneRow && !isSum) ||
+                                isOperand(layout, element.getIntOrFloatBitWidth()));
+  bool mayBeInteger =
+      layout.hasRows() &&
+      layout != FragmentLayoutAttr::getQuads(layout.getContext());
+  if (isFactor ? isOperandType(element)
+               : element.isF32() || (mayBeInteger && isSum))
+    return success();
+  return emitError() << "expected "
+                     << (isFactor       ? kOperandTypes
+                         : mayBeInteger ? "f32 or i32"
+                                        : "f32")
+                     << " elements, got " << element;
 }
 
 LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<int64_t> shape, Type element,
-                                   FragmentLayout layout) {
-  bool isVector =
-      layout == FragmentLayout::Row || layout == FragmentLayout::Column;
-  unsigned rank = isVector ? 1 : 2;
-  if (shape.size() != rank || llvm::any_of(shape, ShapedType::isDynamic))
-    return emitError() << "expected " << rank << " static dimension(s), got "
-                       << shape.size();
+                                   FragmentLayoutAttr layout) {
+  if (!isOfRank(layout, shape.size()) ||
+      llvm::any_of(shape, ShapedType::isDynamic))
+    return emitError() << "expected "
+                       << (layout.getCopies().empty() ? 2 : 1)
+                       << " static dimension(s), got " << shape.size();
   if (llvm::any_of(shape, isTooLarge))
     return emitTooLarge(emitError);
-  if (layout == FragmentLayout::Column) {
-    if (shape.front() % 8 != 0)
-      return emitError() << "expected columns to be a multiple of 8, got "
-                         << shape.front();
-  } else if (shape.front() % 16 != 0) {
-    return emitError() << "expected rows to be a multiple of 16, got "
-                       << shape.front();
-  }
-  bool isOperand = layout == FragmentLayout::OperandA;
-  int64_t multiple = layout == FragmentLayout::Quads ? 16 : 8;
-  if (isOperand)
-    multiple = isByteType(element) ? 32 : 16;
-  if (rank == 2 && shape[1] % multiple != 0)
-    return emitError() << "expected columns to be a multiple of " << multiple
-                       << ", got " << shape[1];
-  // Sums of products of i8 are integers.
-  bool mayBeInteger =
-      layout == FragmentLayout::Row || layout == FragmentLayout::Accumulator;
-  if (isOperand ? !isOperandType(element)
-                : !element.isF32() && !(mayBeInteger && element.isInteger(32)))
-    return emitError() << "expected "
-                       << (isOperand      ? kOperandTypes
-                           : mayBeInteger ? "f32 or i32"
-                                          : "f32")
-                       << " elements, got " << element;
-  return success();
+  if (!element.isIntOrFloat())
+    return emitError() << "expected an integer or float element type, got "
+                       << element;
+  auto [rows, columns] = layout.getUnit();
+  bool hasRows = shape.size() == 2 || layout.hasRows();
+  bool hasColumns = shape.size() == 2 || !hasRows;
+  if (hasRows && shape.front() % rows != 0)
+    return emitError() << "expected rows to be a multiple of " << rows
+                       << ", got " << shape.front();
+  if (hasColumns && shape.back() % columns != 0)
+    return emitError() << "expected columns to be a multiple of " << columns
+                       << ", got " << shape.back();
+  return verifyElements(emitError, element, layout, shape.size() == 1);
 }

@@ -62,7 +62,7 @@ LogicalResult KernelOp::verify() {
   return verifyMapped(*this);
 }
 
-/// Each warp has whole blocks of 16 rows of a fragment, and a thread no more of
+/// Each warp has whole units of a fragment, and a thread no more of
 /// it than it could hold if it held nothing else.
 static LogicalResult verifyDealt(KernelOp kernel, Value value) {
   constexpr int64_t kMostRegisters = 1024;
@@ -70,11 +70,12 @@ static LogicalResult verifyDealt(KernelOp kernel, Value value) {
   if (!type)
     return success();
   int64_t warps = kernel.getRowWarps();
-  bool hasRows = type.getLayout() != FragmentLayout::Column;
-  if (hasRows && type.getShape().front() % (16 * warps) != 0)
+  int64_t rows = type.getLayout().getUnit().first;
+  if (!type.isColumn() && type.getRows() % (rows * warps) != 0)
     return emitError(value.getLoc())
-           << "expected a fragment of 16 rows or a multiple for each of "
-           << warps << " warps, got " << type;
+           << "expected a fragment of " << rows
+           << " rows or a multiple for each of " << warps << " warps, got "
+           << type;
   if (int64_t registers = type.getRegisters(warps); registers > kMostRegisters)
     return emitError(value.getLoc())
            << "expected a fragment of at most " << kMostRegisters
@@ -296,15 +297,19 @@ LogicalResult CopyTmaOp::verify() {
 LogicalResult LoadOperandOp::verify() {
   SharedType tile = getTile().getType();
   FragmentType operand = getOperand().getType();
-  if (operand.getLayout() != FragmentLayout::OperandA)
-    return emitOpError() << "expected an operand_a fragment, got " << operand;
+  bool isBytes = operand.isOperandBytes() && tile.getElementBytes() == 2;
+  if (!isBytes && operand != FragmentType::getOperandA(
+                                 operand.getShape(), operand.getElementType()))
+    return emitOpError() << "expected an operand_a fragment, or operand_bytes "
+                            "of 16-bit elements, got "
+                         << operand;
   int64_t rows = tile.getRows(), cols = tile.getCols();
-  if ((getTranspose() || getByteOrder()) && tile.getElementBytes() != 2)
-    return emitOpError() << "expected elements of 16 bits with "
-                         << (getTranspose() ? "transpose" : "byte_order")
-                         << ", got " << tile.getElementType();
-  if (getTranspose() && getByteOrder())
-    return emitOpError() << "expected transpose or byte_order, got both";
+  if (getTranspose() && tile.getElementBytes() != 2)
+    return emitOpError() << "expected elements of 16 bits with transpose, got "
+                         << tile.getElementType();
+  if (getTranspose() && isBytes)
+    return emitOpError() << "expected an operand_a fragment with transpose, got "
+                         << operand;
   if (getTranspose())
     std::swap(rows, cols);
   if (failed(verifyEqual(*this, "rows", rows, operand.getRows())))
@@ -332,9 +337,11 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
     if (aTransposed)
       return op->emitOpError()
              << "expected a shared tile with transpose_a, got " << a;
-    if (a.getLayout() != FragmentLayout::OperandA)
+    if (!a.isOperand())
       return op->emitOpError()
-             << "expected a to be an operand_a fragment, got " << a;
+             << "expected a to be an operand_a, operand_pairs or operand_bytes "
+                "fragment, got "
+             << a;
     m = a.getRows(), k = a.getShape()[1];
   } else {
     auto shared = cast<SharedType>(aType);
@@ -356,7 +363,7 @@ static LogicalResult verifyProduct(Operation *op, Type aType, bool aTransposed,
     return op->emitOpError() << "expected operands a [m, k] and b [n, k] of "
                                 "i8, which no instruction transposes";
   // Of a product in tensor memory each lane reads the columns that it wants.
-  if (acc.getLayout() != FragmentLayout::Accumulator &&
+  if (!acc.isAccumulator() &&
       acc.getLayout() != FragmentType::getProductLayout(element, transposed))
     return op->emitOpError()
            << "expected acc to be an accumulator, or quads of an 8-bit b [k, "
@@ -489,21 +496,28 @@ LogicalResult FillOp::verify() {
 LogicalResult MmaOp::verify() {
   // Its columns are read in the order in which bytes of b become operands.
   Type a = getA().getType();
-  bool ofBytes =
-      getTransposeB() && widens(getElementTypeOf(a), getB().getType());
-  auto load = getA().getDefiningOp<LoadOperandOp>();
-  bool inByteOrder = load && load.getByteOrder();
-  if (ofBytes && ((!isa<SharedType>(a) && !inByteOrder) || getTransposeA()))
-    return emitOpError() << "expected a [m, k] in shared memory or from "
-                            "load_operand byte_order beside an 8-bit b [n, k], "
+  Type element = getElementTypeOf(a);
+  bool ofBytes = getTransposeB() && widens(element, getB().getType());
+  auto fragment = dyn_cast<FragmentType>(a);
+  bool inByteOrder = fragment && fragment.isOperandBytes();
+  if (ofBytes && ((fragment && !inByteOrder) || getTransposeA()))
+    return emitOpError() << "expected a [m, k] in shared memory or an "
+                            "operand_bytes fragment beside an 8-bit b [n, k], "
                             "got "
                          << a;
   if (inByteOrder && !ofBytes)
-    return emitOpError() << "expected an 8-bit b [n, k] beside an a from "
-                            "load_operand byte_order, got "
+    return emitOpError() << "expected an 8-bit b [n, k] beside an operand_bytes "
+                            "fragment, got "
                          << getB().getType();
-  return verifyProduct(*this, getA().getType(), getTransposeA(),
-                       getB().getType(), getTransposeB(), getAcc().getType());
+  if (failed(verifyProduct(*this, a, getTransposeA(), getB().getType(),
+                           getTransposeB(), getAcc().getType())))
+    return failure();
+  // No instruction transposes elements of 8 or 32 bits.
+  if (fragment && !getTransposeB() && !fragment.isOperandPairs())
+    return emitOpError() << "expected a to be an operand_pairs fragment beside "
+                            "a b [k, n] of "
+                         << element << ", got " << a;
+  return success();
 }
 
 LogicalResult MmaAsyncOp::verify() {
@@ -538,18 +552,18 @@ LogicalResult MapOp::verify() {
   SmallVector<Type> expected;
   for (Value input : getInputs()) {
     auto type = cast<FragmentType>(input.getType());
+    FragmentLayoutAttr layout = result.getLayout();
+    Type element = type.getElementType();
     // An element may become one of another type.
-    bool fits = FragmentType::get(getContext(), type.getShape(),
-                                  result.getElementType(),
-                                  type.getLayout()) == result ||
-                (type.isRow() && type.getRows() == result.getRows()) ||
-                (type.isColumn() && !result.isQuads() &&
-                 result.getShape().size() == 2 &&
-                 type.getShape()[0] == result.getShape()[1]);
+    bool fits = result.withElements(element) == type;
+    if (!fits && !result.isVector())
+      fits = type == result.getRowType(element) ||
+             (type.isColumn() && type.getLayout() == layout.getColumnLayout() &&
+              type.getShape()[0] == result.getShape()[1]);
     if (!fits)
       return emitOpError() << "expected inputs to be " << result
-                           << ", a row fragment of as many rows, or a column "
-                              "fragment of as many columns, got "
+                           << ", what it has for each row, or for each column, "
+                              "got "
                            << type;
     expected.push_back(type.getElementType());
   }
@@ -568,7 +582,7 @@ LogicalResult MapOp::verify() {
 
 LogicalResult DropoutOp::verify() {
   FragmentType source = getSource().getType();
-  if (source.getLayout() != FragmentLayout::Accumulator)
+  if (!source.isAccumulator())
     return emitOpError() << "expected an accumulator, got " << source;
   if (source.getShape()[1] % 16 != 0)
     return emitOpError() << "expected columns to be a multiple of 16, got "
@@ -587,10 +601,22 @@ LogicalResult DropoutOp::verify() {
 
 LogicalResult RowReduceOp::verify() {
   FragmentType source = getSource().getType(), init = getInit().getType();
-  if (source.isRow() || !init.isRow())
-    return emitOpError() << "expected an accumulator and a row fragment, got "
-                         << source << " and " << init;
-  return verifyEqual(*this, "rows of init", source.getRows(), init.getRows());
+  if (!source.isVector() && source.getRowType(init.getElementType()) == init)
+    return success();
+  return emitOpError() << "expected a fragment and what it has for each row, "
+                          "got "
+                       << source << " and " << init;
+}
+
+LogicalResult ConvertLayoutOp::verify() {
+  FragmentType source = getSource().getType(), result = getResult().getType();
+  if (source.isRow() && result.isRow() &&
+      source.getShape() == result.getShape() &&
+      source.getElementType() == result.getElementType())
+    return success();
+  return emitOpError() << "expected row fragments of one shape and element "
+                          "type, got "
+                       << source << " and " << result;
 }
 
 LogicalResult AnyOp::verify() {
@@ -603,18 +629,17 @@ LogicalResult AnyOp::verify() {
 LogicalResult UpdateRowsOp::verify() {
   FragmentType source = getSource().getType();
   FragmentType rows = getRows().getType();
-  if (source.getLayout() != FragmentLayout::Accumulator ||
-      !source.getElementType().isF32() || !rows.isRow())
-    return emitOpError() << "expected an accumulator fragment of f32 and a row "
-                            "fragment, got "
-                         << source << " and " << rows;
-  return verifyEqual(*this, "rows of the numbers", source.getRows(),
-                     rows.getRows());
+  if (!source.isVector() && source.getElementType().isF32() &&
+      source.getRowType(rows.getElementType()) == rows)
+    return success();
+  return emitOpError() << "expected a fragment of f32 and what it has for each "
+                          "row, got "
+                       << source << " and " << rows;
 }
 
 LogicalResult ScaleRowsOp::verify() {
   FragmentType source = getSource().getType(), factor = getFactor().getType();
-  if (source.getLayout() != FragmentLayout::OperandA || !factor.isRow())
+  if (!source.isOperand() || !factor.isRow())
     return emitOpError()
            << "expected an operand_a fragment and a row fragment, got "
            << source << " and " << factor;
@@ -626,8 +651,8 @@ LogicalResult ScaleRowsOp::verify() {
 
 LogicalResult ScaleColumnsOp::verify() {
   FragmentType source = getSource().getType(), factor = getFactor().getType();
-  if (source.getLayout() != FragmentLayout::OperandA ||
-      source.getElementType().isF32() || !factor.isColumn())
+  if (!source.isOperandPairs() || source.getElementType().isF32() ||
+      !factor.isColumn())
     return emitOpError() << "expected an operand_a fragment of 16-bit elements "
                             "and a column fragment, got "
                          << source << " and " << factor;
@@ -635,9 +660,26 @@ LogicalResult ScaleColumnsOp::verify() {
                      factor.getShape()[0]);
 }
 
+LogicalResult ToOperandOp::verify() {
+  FragmentType source = getSource().getType(), operand = getOperand().getType();
+  if (!source.getElementType().isF32() || source.isVector() ||
+      operand.isVector() || operand.getElementType().isInteger(32) ||
+      source.getShape() != operand.getShape())
+    return emitOpError() << "expected a matrix of f32 and an operand of its "
+                            "shape, got "
+                         << source << " and " << operand;
+  if (source.getLayout().getLanes() != operand.getLayout().getLanes())
+    return emitOpError() << "expected an operand whose lanes have the rows and "
+                            "columns of "
+                         << source << ", got " << operand;
+  return success();
+}
+
 LogicalResult FragmentColumnsOp::verify() {
   FragmentType source = getSource().getType(), result = getResult().getType();
-  if (source.getLayout() != FragmentLayout::Accumulator ||
+  bool isSum = source.isAccumulator() || source.isLaneRow();
+  if (!isSum || source.isVector() || result.isVector() ||
+      source.getElementType().getIntOrFloatBitWidth() < 32 ||
       result.getLayout() != source.getLayout() ||
       result.getElementType() != source.getElementType() ||
       result.getRows() != source.getRows())
@@ -693,8 +735,7 @@ LogicalResult LoadRowOp::verify() {
 
 LogicalResult LoadColumnOp::verify() {
   FragmentType result = getResult().getType();
-  bool isAccumulator = result.getLayout() == FragmentLayout::Accumulator;
-  if (!result.isColumn() && !isAccumulator)
+  if (!result.isColumn() && !result.isAccumulator())
     return emitOpError() << "expected a column fragment or an accumulator, got "
                          << result;
   int64_t columns = result.getShape().back();

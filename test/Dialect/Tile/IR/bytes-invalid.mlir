@@ -57,7 +57,7 @@ attn_tile.kernel @wgmma(%a: !attn_tile.fragment<64x64xf8E4M3FN, operand_a>) warp
 // -----
 
 attn_tile.kernel @column(%a: !attn_tile.fragment<16x32xf32, quads>, %b: !attn_tile.fragment<32xf32, column>) warps(1) {
-  // expected-error @below {{or a column fragment of as many columns, got '!attn_tile.fragment<32xf32, column>'}}
+  // expected-error @below {{what it has for each row, or for each column, got '!attn_tile.fragment<32xf32, column>'}}
   %m = attn_tile.map %a, %b : (!attn_tile.fragment<16x32xf32, quads>, !attn_tile.fragment<32xf32, column>) -> !attn_tile.fragment<16x32xf32, quads> {
   ^bb0(%x: f32, %y: f32, %i: i32, %j: i32):
     attn_tile.yield %x : f32
@@ -164,7 +164,7 @@ attn_tile.kernel @ring() warps(4) {
 attn_tile.kernel @widened(%a: !attn_tile.fragment<16x32xf16, operand_a>) warps(1) {
   %k = attn_tile.alloc : !attn_tile.shared<16x32xf8E4M3FN, swizzle = 32>
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x16xf32, accumulator>
-  // expected-error @below {{expected a [m, k] in shared memory or from load_operand byte_order beside an 8-bit b [n, k], got '!attn_tile.fragment<16x32xf16, operand_a>'}}
+  // expected-error @below {{expected a [m, k] in shared memory or an operand_bytes fragment beside an 8-bit b [n, k], got '!attn_tile.fragment<16x32xf16, operand_a>'}}
   %s = attn_tile.mma %a, %k transpose_b, %zero : !attn_tile.fragment<16x32xf16, operand_a>, !attn_tile.shared<16x32xf8E4M3FN, swizzle = 32>, !attn_tile.fragment<16x16xf32, accumulator>
   attn_tile.return
 }
@@ -260,10 +260,10 @@ attn_tile.kernel @widen_ring() warps(4) {
 attn_tile.kernel @no_bytes() warps(1) {
   %q = attn_tile.alloc : !attn_tile.shared<16x32xf16, swizzle = 64>
   %k = attn_tile.alloc : !attn_tile.shared<16x32xf16, swizzle = 64>
-  %a = attn_tile.load_operand %q byte_order : !attn_tile.shared<16x32xf16, swizzle = 64> -> !attn_tile.fragment<16x32xf16, operand_a>
+  %a = attn_tile.load_operand %q : !attn_tile.shared<16x32xf16, swizzle = 64> -> !attn_tile.fragment<16x32xf16, operand_bytes>
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<16x16xf32, accumulator>
-  // expected-error @below {{expected an 8-bit b [n, k] beside an a from load_operand byte_order, got '!attn_tile.shared<16x32xf16, swizzle = 64>'}}
-  %s = attn_tile.mma %a, %k transpose_b, %zero : !attn_tile.fragment<16x32xf16, operand_a>, !attn_tile.shared<16x32xf16, swizzle = 64>, !attn_tile.fragment<16x16xf32, accumulator>
+  // expected-error @below {{expected an 8-bit b [n, k] beside an operand_bytes fragment, got '!attn_tile.shared<16x32xf16, swizzle = 64>'}}
+  %s = attn_tile.mma %a, %k transpose_b, %zero : !attn_tile.fragment<16x32xf16, operand_bytes>, !attn_tile.shared<16x32xf16, swizzle = 64>, !attn_tile.fragment<16x16xf32, accumulator>
   attn_tile.return
 }
 
@@ -271,8 +271,8 @@ attn_tile.kernel @no_bytes() warps(1) {
 
 attn_tile.kernel @both_orders() warps(1) {
   %q = attn_tile.alloc : !attn_tile.shared<16x16xf16, swizzle = 32>
-  // expected-error @below {{expected transpose or byte_order, got both}}
-  %a = attn_tile.load_operand %q transpose byte_order : !attn_tile.shared<16x16xf16, swizzle = 32> -> !attn_tile.fragment<16x16xf16, operand_a>
+  // expected-error @below {{expected an operand_a fragment with transpose, got '!attn_tile.fragment<16x16xf16, operand_bytes>'}}
+  %a = attn_tile.load_operand %q transpose : !attn_tile.shared<16x16xf16, swizzle = 32> -> !attn_tile.fragment<16x16xf16, operand_bytes>
   attn_tile.return
 }
 
@@ -280,8 +280,8 @@ attn_tile.kernel @both_orders() warps(1) {
 
 attn_tile.kernel @order_of_bytes() warps(1) {
   %q = attn_tile.alloc : !attn_tile.shared<16x32xi8, swizzle = 32>
-  // expected-error @below {{expected elements of 16 bits with byte_order, got 'i8'}}
-  %a = attn_tile.load_operand %q byte_order : !attn_tile.shared<16x32xi8, swizzle = 32> -> !attn_tile.fragment<16x32xi8, operand_a>
+  // expected-error @below {{expected an operand_a fragment, or operand_bytes of 16-bit elements, got '!attn_tile.fragment<16x32xi8, operand_bytes>'}}
+  %a = attn_tile.load_operand %q : !attn_tile.shared<16x32xi8, swizzle = 32> -> !attn_tile.fragment<16x32xi8, operand_bytes>
   attn_tile.return
 }
 

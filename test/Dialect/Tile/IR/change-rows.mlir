@@ -32,7 +32,7 @@ attn_tile.kernel @change(%q: !attn_tile.global<1x1x64x128xf16>) warps(4) {
 // Of its 16 rows a lane has two, each with the three others of its quad.
 // CHECK-LABEL: attn_tile.kernel @narrow
 // CHECK: %[[N:.*]], %{{.*}} = attn_tile.narrow_rows %{{.*}} : <64x128xbf16, swizzle = 128> to <64x128xf16, swizzle = 128>, <64xf32, row>
-// CHECK: attn_tile.load_operand %[[N]] byte_order :
+// CHECK: attn_tile.load_operand %[[N]] : {{.*}}, operand_bytes>
 // NVVM-LABEL: llvm.func @narrow
 // NVVM-COUNT-4: nvvm.shfl.sync bfly
 // NVVM-NOT: nvvm.shfl.sync
@@ -43,7 +43,7 @@ attn_tile.kernel @change(%q: !attn_tile.global<1x1x64x128xf16>) warps(4) {
 attn_tile.kernel @narrow(%q: !attn_tile.global<1x1x64x128xbf16>) warps(4) {
   %tile = attn_tile.alloc : !attn_tile.shared<64x128xbf16, swizzle = 128>
   %narrow, %factor = attn_tile.narrow_rows %tile : !attn_tile.shared<64x128xbf16, swizzle = 128> to !attn_tile.shared<64x128xf16, swizzle = 128>, !attn_tile.fragment<64xf32, row>
-  %a = attn_tile.load_operand %narrow byte_order : !attn_tile.shared<64x128xf16, swizzle = 128> -> !attn_tile.fragment<64x128xf16, operand_a>
+  %a = attn_tile.load_operand %narrow : !attn_tile.shared<64x128xf16, swizzle = 128> -> !attn_tile.fragment<64x128xf16, operand_bytes>
   attn_tile.return
 }
 

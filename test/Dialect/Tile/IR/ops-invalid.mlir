@@ -122,7 +122,7 @@ attn_tile.kernel @copy_ring(%q: !attn_tile.global<?x64xf16>) warps(4) {
 
 attn_tile.kernel @operand_layout(%q: !attn_tile.global<?x64xf16>) warps(4) {
   %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
-  // expected-error @below {{expected an operand_a fragment, got '!attn_tile.fragment<64x64xf32, accumulator>'}}
+  // expected-error @below {{expected an operand_a fragment, or operand_bytes of 16-bit elements, got '!attn_tile.fragment<64x64xf32, accumulator>'}}
   %a = attn_tile.load_operand %t : !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
   attn_tile.return
 }
@@ -165,7 +165,7 @@ attn_tile.kernel @map_yield() warps(4) {
 
 attn_tile.kernel @map_inputs() warps(4) {
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<32xf32, row>
-  // expected-error @below {{a row fragment of as many rows, or a column fragment of as many columns, got '!attn_tile.fragment<32xf32, row>'}}
+  // expected-error @below {{what it has for each row, or for each column, got '!attn_tile.fragment<32xf32, row>'}}
   %s = attn_tile.map %zero : (!attn_tile.fragment<32xf32, row>) -> !attn_tile.fragment<64xf32, row> {
   ^bb0(%x: f32, %i: i32):
     attn_tile.yield %x : f32
@@ -177,7 +177,7 @@ attn_tile.kernel @map_inputs() warps(4) {
 
 attn_tile.kernel @reduce() warps(4) {
   %zero = attn_tile.fill 0.0 : !attn_tile.fragment<64xf32, row>
-  // expected-error @below {{expected an accumulator and a row fragment}}
+  // expected-error @below {{expected a fragment and what it has for each row, got}}
   %s = attn_tile.row_reduce max %zero, %zero : !attn_tile.fragment<64xf32, row>, !attn_tile.fragment<64xf32, row>
   attn_tile.return
 }
@@ -425,7 +425,7 @@ attn_tile.kernel @load_row_indices(%l: !attn_tile.global<?x?xf32>) warps(4) {
 
 attn_tile.kernel @update_rows(%c: i1) warps(4) {
   %row = attn_tile.fill 1.0 : !attn_tile.fragment<64xf32, row>
-  // expected-error @below {{expected an accumulator fragment of f32 and a row fragment}}
+  // expected-error @below {{expected a fragment of f32 and what it has for each row, got}}
   %r = attn_tile.update_rows subtract %row, %row if %c : !attn_tile.fragment<64xf32, row>, !attn_tile.fragment<64xf32, row>
   attn_tile.return
 }
@@ -435,7 +435,7 @@ attn_tile.kernel @update_rows(%c: i1) warps(4) {
 attn_tile.kernel @update_other_rows(%c: i1) warps(4) {
   %row = attn_tile.fill 1.0 : !attn_tile.fragment<64xf32, row>
   %acc = attn_tile.fill 1.0 : !attn_tile.fragment<128x16xf32, accumulator>
-  // expected-error @below {{expected rows of the numbers to be 128, got 64}}
+  // expected-error @below {{expected a fragment of f32 and what it has for each row, got '!attn_tile.fragment<128x16xf32, accumulator>' and '!attn_tile.fragment<64xf32, row>'}}
   %r = attn_tile.update_rows subtract %acc, %row if %c : !attn_tile.fragment<128x16xf32, accumulator>, !attn_tile.fragment<64xf32, row>
   attn_tile.return
 }

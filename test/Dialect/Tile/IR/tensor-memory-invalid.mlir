@@ -52,7 +52,7 @@ attn_tile.kernel @part() warps(4) {
 
 attn_tile.kernel @store_f32(%f: !attn_tile.fragment<128x64xf32, operand_a>, %g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
-  // expected-error @below {{expected the source to be '!attn_tile.fragment<128x64xf32, accumulator>', got '!attn_tile.fragment<128x64xf32, operand_a>'}}
+  // expected-error @below {{expected the source to be '!attn_tile.fragment<128x64xf32, accumulator>' or '!attn_tile.fragment<128x64xf32, lane_row>', got '!attn_tile.fragment<128x64xf32, operand_a>'}}
   attn_tile.store_tensor %f to %t[%g] : !attn_tile.fragment<128x64xf32, operand_a> to !attn_tile.tensor<128x64xf32>
   attn_tile.return
 }
@@ -61,7 +61,7 @@ attn_tile.kernel @store_f32(%f: !attn_tile.fragment<128x64xf32, operand_a>, %g: 
 
 attn_tile.kernel @store_other(%f: !attn_tile.fragment<128x64xbf16, operand_a>, %g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf16>
-  // expected-error @below {{expected the source to be '!attn_tile.fragment<128x64xf16, operand_a>', got '!attn_tile.fragment<128x64xbf16, operand_a>'}}
+  // expected-error @below {{expected the source to be '!attn_tile.fragment<128x64xf16, operand_a>' or '!attn_tile.fragment<128x64xf16, lane_row>', got '!attn_tile.fragment<128x64xbf16, operand_a>'}}
   attn_tile.store_tensor %f to %t[%g] : !attn_tile.fragment<128x64xbf16, operand_a> to !attn_tile.tensor<128x64xf16>
   attn_tile.return
 }
@@ -88,7 +88,7 @@ attn_tile.kernel @load_f16(%g: index) warps(4) {
 
 attn_tile.kernel @load_other(%g: index) warps(4) {
   %t = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
-  // expected-error @below {{expected the result to be '!attn_tile.fragment<128x64xf32, accumulator>', got '!attn_tile.fragment<128x64xf32, quads>'}}
+  // expected-error @below {{expected the result to be '!attn_tile.fragment<128x64xf32, accumulator>' or '!attn_tile.fragment<128x64xf32, lane_row>', got '!attn_tile.fragment<128x64xf32, quads>'}}
   %f = attn_tile.load_tensor %t[%g] : !attn_tile.tensor<128x64xf32> -> !attn_tile.fragment<128x64xf32, quads>
   attn_tile.return
 }

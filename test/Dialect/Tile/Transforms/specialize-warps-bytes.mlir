@@ -2,7 +2,7 @@
 
 !global = !attn_tile.global<?x8x?x64xf8E4M3FN>
 !tile = !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>
-!operand = !attn_tile.fragment<64x64xf8E4M3FN, operand_a>
+!operand = !attn_tile.fragment<64x64xf8E4M3FN, operand_pairs>
 !scores = !attn_tile.fragment<64x64xf32, accumulator>
 
 // V is copied to a ring of two, which the four warps of the producer read, and transposed to the ring that consumers read.
@@ -69,7 +69,7 @@ attn_tile.kernel @transposed(%q: !global, %k: !global, %v: !global, %o: !attn_ti
 !global16 = !attn_tile.global<?x8x?x64xf16>
 !tile16 = !attn_tile.shared<64x64xf16, swizzle = 128>
 !bytes = !attn_tile.shared<64x64xi8, swizzle = 64>
-!operand16 = !attn_tile.fragment<64x64xf16, operand_a>
+!operand16 = !attn_tile.fragment<64x64xf16, operand_pairs>
 
 // K and V are both copied to rings of two, and widened to those that consumers read.
 // CHECK-LABEL: attn_tile.kernel @widened

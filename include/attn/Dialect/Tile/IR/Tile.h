@@ -28,6 +28,14 @@
 
 #include "attn/Dialect/Tile/IR/TileDialect.h.inc"
 #include "attn/Dialect/Tile/IR/TileEnums.h.inc"
+
+namespace attn::tile {
+/// A row and a column.
+using FragmentPlace = std::pair<int64_t, int64_t>;
+} // namespace attn::tile
+
+#define GET_ATTRDEF_CLASSES
+#include "attn/Dialect/Tile/IR/TileAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "attn/Dialect/Tile/IR/TileTypes.h.inc"
 #define GET_OP_CLASSES

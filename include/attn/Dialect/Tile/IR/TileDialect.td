@@ -27,17 +27,11 @@ def AttnTile_Dialect : Dialect {
     "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"
   ];
   let useDefaultTypePrinterParser = 1;
-  let extraClassDeclaration = "void registerTypes();";
-}
-
-def AttnTile_FragmentLayout : I32EnumAttr<"FragmentLayout",
-    "which thread holds which element of a fragment", [
-    I32EnumAttrCase<"Accumulator", 0, "accumulator">,
-    I32EnumAttrCase<"OperandA", 1, "operand_a">,
-    I32EnumAttrCase<"Row", 2, "row">,
-    I32EnumAttrCase<"Column", 3, "column">,
-    I32EnumAttrCase<"Quads", 4, "quads">]> {
-  let cppNamespace = "::attn::tile";
+  let useDefaultAttributePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerTypes();
+  }];
 }
 
 def AttnTile_RowUpdate : I32EnumAttr<"RowUpdate", "what is done with each row", [

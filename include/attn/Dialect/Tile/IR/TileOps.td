@@ -257,9 +257,9 @@ def LoadOperandOp : AttnTile_Op<"load_operand", [
     MemoryEffects<[MemRead]>]> {
   let summary = "an A operand from shared memory";
   let description = [{
-    With `transpose` it is the transposed tile, whose elements have 16 bits. With
-    `byte_order` the columns are in the order in which a product has them whose
-    `b` [n, k] is of 8 bits.
+    With `transpose` it is the transposed tile, whose elements have 16 bits. The
+    layout says in which order lanes have the columns: `operand_bytes`, of 16-bit
+    elements, is that of a product whose `b` [n, k] is of 8 bits.
 
     Example:
     ```mlir
@@ -269,12 +269,10 @@ def LoadOperandOp : AttnTile_Op<"load_operand", [
         -> !attn_tile.fragment<128x64xf16, operand_a>
     ```
   }];
-  let arguments = (ins AttnTile_Shared:$tile, UnitAttr:$transpose,
-                       UnitAttr:$byte_order);
+  let arguments = (ins AttnTile_Shared:$tile, UnitAttr:$transpose);
   let results = (outs AttnTile_Fragment:$operand);
   let assemblyFormat = [{
-    $tile (`transpose` $transpose^)? (`byte_order` $byte_order^)? attr-dict
-    `:` type($tile) `->` type($operand)
+    $tile (`transpose` $transpose^)? attr-dict `:` type($tile) `->` type($operand)
   }];
   let hasVerifier = 1;
 }
@@ -484,6 +482,25 @@ def RowAllReduceOp : AttnTile_Op<"row_all_reduce", [
   let assemblyFormat = "$kind $source attr-dict `:` type($source)";
 }
 
+def ConvertLayoutOp : AttnTile_Op<"convert_layout", [Pure]> {
+  let summary = "a value for each row, in other lanes of the warp";
+  let description = [{
+    All lanes that have copies of a row have the same value of it before, and
+    afterwards. Lanes exchange what the other layout has elsewhere (PTX ISA,
+    shfl.sync): a warp has the same rows in both.
+
+    Example:
+    ```mlir
+    %r = attn_tile.convert_layout %w : !attn_tile.fragment<128xf32, lane_row>
+        -> !attn_tile.fragment<128xf32, row>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source);
+  let results = (outs AttnTile_Fragment:$result);
+  let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def AnyOp : AttnTile_Op<"any", [Pure]> {
   let summary = "true if a row of the warp has an element that is not 0";
   let description = [{
@@ -573,9 +590,9 @@ def ScaleColumnsOp : AttnTile_Op<"scale_columns", [
 def ToOperandOp : AttnTile_Op<"to_operand", [Pure]> {
   let summary = "an accumulator as the A operand of the next mma";
   let description = [{
-    Rounds to the operand's 16-bit type (to nearest even). No data moves between
-    threads: the accumulator blocks (16 x 8) 2k and 2k+1 are the operand block
-    (16 x 16) k.
+    Rounds to the operand's type (to nearest even). No data moves between
+    threads: lanes keep their rows and columns, so that an accumulator becomes
+    `operand_pairs`, and `lane_row` stays it.
 
     Example:
     ```mlir
@@ -586,6 +603,7 @@ def ToOperandOp : AttnTile_Op<"to_operand", [Pure]> {
   let arguments = (ins AttnTile_Fragment:$source);
   let results = (outs AttnTile_Fragment:$operand);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($operand)";
+  let hasVerifier = 1;
 }
 
 def FragmentColumnsOp : AttnTile_Op<"fragment_columns", [Pure]> {

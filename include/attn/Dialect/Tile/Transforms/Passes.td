@@ -844,6 +844,50 @@ def SliceStepsPass : Pass<"attn-tile-slice-steps", "::attn::tile::KernelOp"> {
   ];
 }
 
+def AssignLayoutsPass : Pass<"attn-tile-assign-layouts", "::attn::tile::KernelOp"> {
+  let summary = "Give each lane a row of what comes from tensor memory";
+  let description = [{
+    A tile of tensor memory has a row in each lane, and can be loaded so
+    (`lane_row`) or in the parts of rows that tensor cores give other kernels
+    (`accumulator`). With a row in a lane reductions exchange nothing between
+    lanes, what is computed for each row is computed once and not in four
+    lanes, and bytes are stored as they are in memory. Fragments that maps,
+    reductions, loops and branches bring together have one layout:
+
+    - Those that come from tensor memory become `lane_row`, unless something
+      reads or writes them that has another layout: stores of outputs, dropout,
+      what is loaded for each column, and maps that load from memory for each element,
+      of which eight lanes would read eight rows.
+    - What there is for each row takes the layout of the fragments that it
+      is used with. Where others need it, `convert_layout` brings it to the lanes
+      that they have it in.
+
+    Requires: nothing. Ensures: what is loaded from tensor memory for a
+    softmax has rows in lanes, where the above allows it.
+
+    Example: the maximum of a row is found in a lane.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-assign-layouts))'
+    attn_tile.kernel @maximum(%o: !attn_tile.global<?xf32>) warps(4) {
+      %c0 = arith.constant 0 : index
+      %s = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+      %scores = attn_tile.load_tensor %s[%c0] : <128x64xf32> -> <128x64xf32, accumulator>
+      %init = attn_tile.fill 0.0 : !attn_tile.fragment<128xf32, row>
+      %part = attn_tile.row_reduce max %scores, %init
+          : !attn_tile.fragment<128x64xf32, accumulator>, !attn_tile.fragment<128xf32, row>
+      %max = attn_tile.row_all_reduce max %part : !attn_tile.fragment<128xf32, row>
+      attn_tile.store %max, %o[%c0] : !attn_tile.fragment<128xf32, row>, !attn_tile.global<?xf32>
+      attn_tile.free_tensors %s : !attn_tile.tensor<128x64xf32>
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numLaneRows", "fragments-in-lanes", "Number of fragments with a row in a lane">,
+    Statistic<"numConverted", "rows-converted", "Number of row fragments that are converted">
+  ];
+}
+
 def SinkScalarsPass : Pass<"attn-tile-sink-scalars", "::attn::tile::KernelOp"> {
   let summary = "Compute scalars in each role that reads them";
   let description = [{
