@@ -57,7 +57,8 @@ struct RowReduceLowering : TileOpLowering<RowReduceOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getSource().getType();
     SmallVector<Value> rows(adaptor.getInit());
-    if (hasFloatPairs() && op.getKind() == Reduction::sum) {
+    if (hasFloatPairs() && op.getKind() == Reduction::sum &&
+        type.hasPairs()) {
       rewriter.replaceOpWithMultiple(op, {sumPairs(rewriter, op.getLoc(), type,
                                                    rows, adaptor.getSource())});
       return success();
@@ -75,7 +76,9 @@ struct RowReduceLowering : TileOpLowering<RowReduceOp> {
       auto ofRow = ArrayRef(parts).slice(i * chains, chains);
       row = ofRow.front();
       for (Value part : ofRow.drop_front())
-        row = combine(rewriter, op.getLoc(), op.getKind(), row, part);
+        // There may be fewer elements than parts.
+        if (part)
+          row = combine(rewriter, op.getLoc(), op.getKind(), row, part);
     }
     rewriter.replaceOpWithMultiple(op, {rows});
     return success();

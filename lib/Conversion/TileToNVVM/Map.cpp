@@ -268,7 +268,7 @@ ValuePair MapExpansion::cloneBodies(int64_t i) {
 
 SmallVector<Value> MapExpansion::run(bool inPairs) {
   SmallVector<Value> results;
-  inPairs &= !type.isVector();
+  inPairs &= type.hasPairs();
   for (int64_t i = 0, e = type.countElements(warps.count); i < e;
        i += inPairs ? 2 : 1)
     if (inPairs)

@@ -6,9 +6,10 @@
 //
 // tcgen05.mma into tensor memory, and what brings fragments there and back (PTX
 // ISA, "TensorCore 5th Generation Family Instructions"). A product of 128 rows
-// has row r in lane r, and a warp reaches 32 lanes: two blocks of 16 rows,
-// which .16x256b reads as the accumulator of mma.m16n8 (TileTypes.td draws it),
-// and .16x128b writes as its operand: a cell has 4 / e neighbours of e bytes.
+// has row r in lane r, and a warp reaches 32 lanes. Those are two blocks of 16
+// rows, which .16x256b reads as the accumulator of mma.m16n8 (TileTypes.td
+// draws it), and .16x128b writes as its operand: a cell has 4 / e neighbours of
+// e bytes. Or they are 32 rows, which .32x32b moves as lane_row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +27,8 @@ constexpr unsigned kTensorSpace = 6;
 constexpr int64_t kProductRows = TensorTileType::kLanes;
 /// Columns of tensor memory that one instruction reads of A: 32 bytes of a row.
 constexpr int64_t kProductColumns = 8;
-/// Registers that one load brings at most: more would not fit beside the sums
-/// that they are added to.
+/// Registers that one instruction moves at most: more would not fit beside the
+/// sums that they are added to.
 constexpr int64_t kRegistersAtOnce = 32;
 
 //===----------------------------------------------------------------------===//
@@ -399,7 +400,7 @@ private:
 
   /// Of the `left` columns of a tile, a power of two.
   int64_t getColumnsAtOnce(int64_t left) const {
-    int64_t width = kRegistersAtOnce * kWarpRows / getRows();
+    int64_t width = kRegistersAtOnce * kWarpRows / getRows() * 32 / bits;
     while (width > left)
       width /= 2;
     return width;

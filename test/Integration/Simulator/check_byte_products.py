@@ -65,7 +65,7 @@ def kernel_text(a):
         left, left_type = "%qr", fragment(a.D, a.dtype, "operand_a")
         lines.append(f"%qr = attn_tile.load_operand %tq : {shared(a.M, a.D)} -> {left_type}")
     scores, output = fragment(a.N, "f32", "accumulator"), fragment(a.Dv, "f32", "quads")
-    operand = fragment(a.N, a.dtype, "operand_a")
+    operand = fragment(a.N, a.dtype, "operand_pairs")
     lines += [
         f"%zs = attn_tile.fill 0.0 : {scores}",
         f"%s = attn_tile.mma {left}, %tk transpose_b, %zs : {left_type}, {shared(a.N, a.D)}, {scores}",

@@ -278,6 +278,14 @@ int64_t FragmentType::getRegisters(int64_t warps) const {
   return countElements(warps) / perRegister;
 }
 
+bool FragmentType::hasPairs() const {
+  if (isVector())
+    return false;
+  ArrayRef<FragmentPlace> elements = getLayout().getElements();
+  return elements.empty() ? countUnitsOfRow(*this) % 2 == 0
+                          : elements.front().first == 0;
+}
+
 FragmentPlace FragmentType::getPlace(int64_t element) const {
   FragmentLayoutAttr layout = getLayout();
   auto [rows, columns] = layout.getUnit();
@@ -305,7 +313,7 @@ int64_t FragmentType::getColumnNumber(int64_t element) const {
 static bool isOfRank(FragmentLayoutAttr layout, size_t rank) {
   if (rank == 2)
     return layout.getCopies().empty();
-  return rank == 1 && layout.hasRows() != layout.hasColumns();
+  return rank == 1 && !(layout.hasRows() && layout.hasColumns());
 }
 
 /// Sums and numbers of rows are f32, or i32 of products of i8; operands are in
@@ -319,7 +327,7 @@ verifyElements(function_ref<InFlightDiagnostic()> emitError, Type element,
   bool isFactor = !isVector && ((isLaneRow && !isSum) ||
                                 isOperand(layout, element.getIntOrFloatBitWidth()));
   bool mayBeInteger =
-      layout.hasRows() &&
+      !(isVector && layout.hasColumns()) &&
       layout != FragmentLayoutAttr::getQuads(layout.getContext());
   if (isFactor ? isOperandType(element)
                : element.isF32() || (mayBeInteger && isSum))
@@ -338,19 +346,19 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
       llvm::any_of(shape, ShapedType::isDynamic))
     return emitError() << "expected "
                        << (layout.getCopies().empty() ? 2 : 1)
-                       << " static dimension(s), got " << shape.size();
+                       << " static dimension(s) of this layout, got "
+                       << shape.size();
   if (llvm::any_of(shape, isTooLarge))
     return emitTooLarge(emitError);
   if (!element.isIntOrFloat())
     return emitError() << "expected an integer or float element type, got "
                        << element;
   auto [rows, columns] = layout.getUnit();
-  bool hasRows = shape.size() == 2 || layout.hasRows();
-  bool hasColumns = shape.size() == 2 || !hasRows;
-  if (hasRows && shape.front() % rows != 0)
+  bool isMatrix = shape.size() == 2;
+  if ((isMatrix || !layout.hasColumns()) && shape.front() % rows != 0)
     return emitError() << "expected rows to be a multiple of " << rows
                        << ", got " << shape.front();
-  if (hasColumns && shape.back() % columns != 0)
+  if ((isMatrix || layout.hasColumns()) && shape.back() % columns != 0)
     return emitError() << "expected columns to be a multiple of " << columns
                        << ", got " << shape.back();
   return verifyElements(emitError, element, layout, shape.size() == 1);

@@ -63,7 +63,7 @@ func.func private @global(!attn_tile.global<4xindex>)
 
 // -----
 
-// expected-error @below {{expected 1 static dimension(s), got 2}}
+// expected-error @below {{expected 1 static dimension(s) of this layout, got 2}}
 func.func private @row_rank(!attn_tile.fragment<16x16xf32, row>)
 
 // -----

@@ -216,6 +216,8 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
     each block of 8 columns 2 values: columns 2t and 2t+1; the eight lanes with
     one t each hold a copy, in every warp.
 
+    A vector whose lanes all have copies is one of rows.
+
     Any other is written out, as `#attn_tile.layout` is: `layout<elements =
     [[0, 1], [0, 2]], lanes = [[0, 4], [1, 0], [2, 0], [4, 0], [8, 0]]>`.
 
@@ -244,7 +246,7 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
     int64_t getRows() const { return getShape().front(); }
     bool isVector() const { return getShape().size() == 1; }
     bool isRow() const { return isVector() && !getLayout().hasColumns(); }
-    bool isColumn() const { return isVector() && !getLayout().hasRows(); }
+    bool isColumn() const { return isVector() && getLayout().hasColumns(); }
     bool isAccumulator() const;
     bool isQuads() const;
     /// The A operand of a product, in any order of columns.
@@ -263,6 +265,8 @@ def AttnTile_Fragment : AttnTile_Type<"Fragment", "fragment"> {
     /// Elements that one thread of `warps` warps holds, and registers.
     int64_t countElements(int64_t warps) const;
     int64_t getRegisters(int64_t warps) const;
+    /// Whether a thread's elements 2i and 2i + 1 are of one row.
+    bool hasPairs() const;
     /// The row and the column of a thread's element in its warp's rows, for lane
     /// 0, and their numbers in the row and column fragments beside this one.
     FragmentPlace getPlace(int64_t element) const;
