@@ -91,7 +91,7 @@ def AttnTile_FragmentLayout : AttrDef<AttnTile_Dialect, "FragmentLayout"> {
   let description = [{
     A map, linear over bits, from the number of an element of a thread and the
     number of its lane to a row and a column, as in Zhou et al., "Linear
-    Layouts" (2025). A basis is where one bit, set alone, leads: a pair of a row
+    Layouts" (arXiv 2505.23819). A basis is where one bit, set alone, leads: a pair of a row
     and a column, of which one is 0. What several bits lead to is the sum. Both
     are 0 for a bit of a lane that makes no difference: such lanes have copies.
 
