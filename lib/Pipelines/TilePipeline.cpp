@@ -42,11 +42,13 @@ void attn::buildTilePipeline(OpPassManager &pm,
   kernels.addPass(tile::createOverlapProductsPass());
   kernels.addPass(tile::createStageStoresPass());
   kernels.addPass(tile::createSliceOutputsPass());
+  kernels.addPass(tile::createStoreByPanelsPass());
   kernels.addPass(tile::createPipelinePass());
   kernels.addPass(tile::createSpecializeProductsPass());
   kernels.addPass(tile::createStartFirstPass());
   kernels.addPass(tile::createSliceStepsPass());
   kernels.addPass(tile::createHandOverEarlyPass());
+  kernels.addPass(tile::createCommitQueryPass());
   kernels.addPass(tile::createCommitStagesPass());
   kernels.addPass(tile::createSinkWaitsPass());
   kernels.addPass(tile::createPairProductsPass());

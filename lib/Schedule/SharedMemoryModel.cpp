@@ -31,6 +31,14 @@ int64_t getPaddedValueDim(const AttentionProblem &problem) {
   return alignUp(problem.valueDim, getPadding(problem));
 }
 
+/// Of a row of an output tile through which panels of columns go one after the
+/// other: the swizzle that all columns of the output have.
+static int64_t getPanelBytes(const AttentionProblem &problem,
+                             const Schedule &schedule) {
+  int64_t bytes = schedule.tileDv * getSizeBytes(problem.outputType);
+  return bytes % 128 == 0 ? 128 : bytes % 64 == 0 ? 64 : 32;
+}
+
 static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
                                         const Schedule &schedule) {
   int64_t elementBytes = getSizeBytes(problem.getKeyType());
@@ -74,7 +82,9 @@ static SharedMemoryUse getLargeCacheUse(const AttentionProblem &problem,
   int64_t output =
       schedule.tileM * schedule.tileDv * getSizeBytes(problem.outputType);
   if (schedule.outputTile)
-    use.output = output;
+    use.output = getFamily(schedule.mma).facts.tensorColumns
+                     ? schedule.tileM * getPanelBytes(problem, schedule)
+                     : output;
   use.total =
       use.query + use.key + use.value + use.scores + use.output + use.barriers;
   use.total = std::max(use.total, output);

@@ -234,7 +234,7 @@ private:
     Value from = index.offset(adaptor.getTile().front(),
                               index.mul(warpgroup, rows * type.getSwizzle()));
     for (int64_t col = 0; col < type.getCols(); col += type.getPanelCols()) {
-      coordinates[0] = index.i32(col);
+      coordinates[0] = index.i32(col + static_cast<int64_t>(op.getColumn()));
       NVVM::CpAsyncBulkTensorSharedCTAToGlobalOp::create(
           rewriter, loc, adaptor.getDestination().front(),
           index.offset(from, col * type.getRows() * type.getElementBytes()),

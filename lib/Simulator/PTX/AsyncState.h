@@ -106,7 +106,7 @@ struct BulkStore {
   bool reduces = false;
   AtomicOp reduction = AtomicOp::Add;
   Type elementType = Type::None;
-  u64 doneCycle = 0; // trace
+  u64 readCycle = 0; // trace
 };
 
 struct BulkState {

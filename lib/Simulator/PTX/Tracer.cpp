@@ -244,6 +244,14 @@ u64 Tracer::onCopy(Warp &warp, const Instruction &instruction, u64 bytes) {
   return done;
 }
 
+u64 Tracer::onStore(Warp &warp, const Instruction &instruction, u64 bytes) {
+  u64 &free = units[warp.cta].storeFree;
+  u64 begin = std::max(warp.cycle, free);
+  free = begin + (bytes * ctasPerSm + copyBytesPerCycle - 1) / copyBytesPerCycle;
+  emit(warp, copyTrack, begin, free, "store", "copy", instruction.line);
+  return free;
+}
+
 u64 Tracer::onWgmma(Warp &warp, const Instruction &instruction) {
   Units &unit = units[warp.cta];
   // Each of the four warps brings a quarter of the product; the unit is free

@@ -46,6 +46,9 @@ public:
                      u64 before);
   /// A copy of `bytes` starts; returns the cycle at which it is complete.
   u64 onCopy(Warp &warp, const Instruction &instruction, u64 bytes);
+  /// A store of `bytes` from shared memory starts; returns the cycle at which
+  /// they have been read. What leaves an SM does not wait for what arrives.
+  u64 onStore(Warp &warp, const Instruction &instruction, u64 bytes);
   /// A copy that is complete at `done` writes `bytes` to a CTA's shared memory,
   /// of which products have less meanwhile.
   void onSharedWrite(const Cta &cta, u64 bytes, u64 done) {
@@ -76,7 +79,7 @@ private:
   };
   /// Units of an SM, by CTA of the cluster.
   struct Units {
-    u64 tensorFree = 0, copyFree = 0;
+    u64 tensorFree = 0, copyFree = 0, storeFree = 0;
     std::vector<Span> writes; ///< to shared memory, by copies
     std::array<SubCore, schedulersPerSm> subCores;
   };
@@ -104,6 +107,10 @@ private:
 inline u64 traceCopy(Warp &warp, const Instruction &instruction, u64 bytes) {
   Tracer *tracer = warp.cta->cluster->tracer;
   return tracer ? tracer->onCopy(warp, instruction, bytes) : 0;
+}
+inline u64 traceStore(Warp &warp, const Instruction &instruction, u64 bytes) {
+  Tracer *tracer = warp.cta->cluster->tracer;
+  return tracer ? tracer->onStore(warp, instruction, bytes) : 0;
 }
 inline u64 traceWgmma(Warp &warp, const Instruction &instruction) {
   Tracer *tracer = warp.cta->cluster->tracer;

@@ -144,3 +144,49 @@ TEST(Trace, CopiesTakeTheirPartOfSharedMemory) {
   // each of 64 they take 32 of 128 bytes.
   EXPECT_NEAR(getProductClocks(true), 32 * 64 + 512 / 80. * 16, 16);
 }
+
+/// The copies and the stores of a thread that has a copy of 16 KiB come, and
+/// stores as much.
+static std::vector<TraceEvent> traceCopyAndStore() {
+  constexpr int bytes = 16384;
+  const std::string size = std::to_string(bytes);
+  const std::string body =
+      "@!%p1 bra N;\nadd.u32 %r9, %r1, " + size + ";\nadd.u32 %r10, %r9, " +
+      size +
+      ";\nmbarrier.init.shared::cta.b64 [%r10], 1;\n"
+      "fence.mbarrier_init.release.cluster;\n"
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r10], " +
+      size +
+      ";\ncp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+      "[%r9], [%rd0], " +
+      size +
+      ", [%r10];\nfence.proxy.async.shared::cta;\n"
+      "cp.async.bulk.global.shared::cta.bulk_group [%rd0+" +
+      size + "], [%r1], " + size +
+      ";\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\n"
+      "V: mbarrier.try_wait.parity.shared::cta.b64 %p5, [%r10], 0;\n"
+      "@!%p5 bra V;\nN:\n";
+  Options options;
+  options.traceClusters = 1;
+  std::vector<uint32_t> buffer(2 * bytes / 4 + 4, 0);
+  LaunchReport report = runOn(
+      buffer, tensorKernel(body, 128, 2 * bytes + 16), options, {128});
+  for (const Diagnostic &diagnostic : report.diagnostics)
+    ADD_FAILURE() << diagnostic.str();
+  std::vector<TraceEvent> events;
+  for (const TraceEvent &event : report.timeline.events)
+    if (event.track == copyTrack || event.wait == WaitReason::CopyGroup)
+      events.push_back(event);
+  return events;
+}
+
+TEST(Trace, StoresDoNotWaitForCopies) {
+  std::vector<TraceEvent> events = traceCopyAndStore();
+  ASSERT_EQ(events.size(), 3u);
+  const TraceEvent &copy = events[0], &store = events[1], &wait = events[2];
+  EXPECT_EQ(copy.end - copy.begin, 512u);
+  EXPECT_EQ(store.end - store.begin, 512u);
+  EXPECT_LT(store.begin, copy.end);
+  // Behind .read the source may be written, before the store is there.
+  EXPECT_EQ(wait.end, store.end);
+}

@@ -116,6 +116,8 @@ LogicalResult StoreTmaOp::verify() {
     return emitOpError() << "expected a tensor map of " << rows
                          << " rows of the tile's panels, " << expected
                          << ", got " << getDestination().getType();
+  if (auto column = static_cast<int64_t>(getColumn()); column < 0)
+    return emitOpError() << "expected a column from 0 on, got " << column;
   return verifyEqual(*this, "the number of indices", 3, getIndices().size());
 }
 

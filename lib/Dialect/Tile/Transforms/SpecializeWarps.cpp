@@ -16,6 +16,7 @@
 #include "TensorMaps.h"
 
 #include "mlir/IR/Builders.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace attn::tile {
 #define GEN_PASS_DEF_SPECIALIZEWARPSPASS

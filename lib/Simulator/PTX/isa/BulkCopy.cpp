@@ -202,7 +202,7 @@ void attn::sim::issueBulkStore(Warp &warp, const Instruction &i,
   store.instruction = &i;
   store.group = warp.bulk.group[store.lane];
   store.snapshot = readSource(store, *warp.cta);
-  store.doneCycle = traceCopy(warp, i, store.bytes);
+  store.readCycle = traceStore(warp, i, store.bytes);
   Counters &counters = warp.worker->counters;
   (store.reduces ? counters.tmaReduceBytes : counters.tmaStoreBytes) +=
       store.bytes;
@@ -368,7 +368,7 @@ Step runWait(Warp &warp, const Instruction &i) {
       continue;
     }
     waited = true;
-    traceWaitUntil(warp, store.doneCycle);
+    traceWaitUntil(warp, store.readCycle + (i.operation ? 0 : copyLatency));
     finishRead(warp, store);
     if (i.operation) {
       ++k;

@@ -76,7 +76,8 @@ def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> 
     or 128 where a product has as many: those of the map) to those from
     `row + rows * warpgroup` of the matrix at the leading `indices`; rows past the
     end are not written. With `heads` = G > 1 the tile has the same
-    rows / G rows of each of G matrices. When the op is done the tile has been
+    rows / G rows of each of G matrices. The first column is `column` of the
+    matrix. When the op is done the tile has been
     read, though the writes may be under way; with `async`, it is read until the
     next `wait_stores`.
 
@@ -90,7 +91,8 @@ def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> 
   let arguments = (ins AttnTile_Shared:$tile, Index:$warpgroup,
                        AttnTile_TensorMap:$destination,
                        Variadic<Index>:$indices, UnitAttr:$async,
-                       DefaultValuedAttr<I64Attr, "1">:$heads);
+                       DefaultValuedAttr<I64Attr, "1">:$heads,
+                       DefaultValuedAttr<I64Attr, "0">:$column);
   let assemblyFormat = [{
     $tile `[` $warpgroup `]` `to` $destination `[` $indices `]` (`async` $async^)?
     attr-dict `:` type($tile) `to` type($destination)

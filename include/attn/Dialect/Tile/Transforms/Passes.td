@@ -9,6 +9,46 @@
 
 include "mlir/Pass/PassBase.td"
 
+def StoreByPanelsPass : Pass<"attn-tile-store-by-panels", "::attn::tile::KernelOp"> {
+  let summary = "Write an output through a tile of one panel";
+  let description = [{
+    What comes from tensor memory is written some columns after the other
+    (`--attn-tile-slice-outputs`). An output tile (`output_tile` of the schedule) is then
+    needed for as many columns as a panel of its swizzle has, 64 of 16 bits: each
+    panel is copied to global memory when it is written, and the next one is
+    written when that copy has read it. So it fits beside rings that leave no
+    room for a whole output.
+
+    Requires: `--attn-tile-stage-stores`. Ensures: the output tile of a kernel with tensor memory has one panel.
+
+    Example: 128 columns go through 64.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-store-by-panels))'
+    attn_tile.kernel @output(%map: !attn_tile.tensor_map<128x64xf16, swizzle = 128>) warps(4)
+        attributes {producer_warps = 4 : i64, schedule = #attn.schedule<output_tile = true>} {
+      %c0 = arith.constant 0 : index
+      %sums = attn_tile.alloc_tensors : !attn_tile.tensor<128x128xf32>
+      %tile = attn_tile.alloc : <128x128xf16, swizzle = 128>
+      attn_tile.roles producer(56) {
+      } consumer(240) {
+      ^bb0(%group: index):
+        %o = attn_tile.load_tensor %sums[%group] : <128x128xf32> -> <128x128xf32, accumulator>
+        attn_tile.wait_stores
+        attn_tile.store_shared %o to %tile : <128x128xf32, accumulator> to <128x128xf16, swizzle = 128>
+        attn_tile.store_tma %tile[%group] to %map[%c0, %c0, %c0] async
+            : <128x128xf16, swizzle = 128> to <128x64xf16, swizzle = 128>
+        attn_tile.wait_stores
+        attn_tile.free_tensors %sums : !attn_tile.tensor<128x128xf32>
+      }
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numOutputs", "outputs-by-panels", "Number of outputs that go through one panel">
+  ];
+}
+
 def PipelinePass : Pass<"attn-tile-pipeline", "::attn::tile::KernelOp"> {
   let summary = "Stage the loads of the key loops through shared memory";
   let description = [{
@@ -624,6 +664,72 @@ def HandOverEarlyPass : Pass<"attn-tile-hand-over-early", "::attn::tile::KernelO
   let statistics = [
     Statistic<"numKernels", "kernels-with-early-weights", "Number of kernels that hand weights over early">
   ];
+}
+
+def CommitQueryPass : Pass<"attn-tile-commit-query", "::attn::tile::KernelOp"> {
+  let summary = "Let the last product with a persistent CTA's query give its place back";
+  let description = [{
+    The next query of a persistent CTA comes when the place of this one is free.
+    Consumers give it back behind the key loops, or behind the output that goes
+    through it. The products' thread knows sooner: it starts the last product
+    with the query a step before, and then commits at the place's mbarrier. So the
+    next query is there, and its first scores, when consumers have stored their
+    output. Consumers neither wait for the query nor give it back: a query that has
+    no keys the thread gives back at once.
+
+    Kernels whose consumers read or change the query, or whose output goes
+    through its place, stay as they are.
+
+    Requires: roles, as `--attn-tile-specialize-products` makes them. Ensures: nothing.
+
+    Example: the second tile's query may come before the consumers have seen the last step of the first one.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-commit-query))'
+    attn_tile.kernel @tiles(%count: index, %map: !attn_tile.tensor_map<128x64xf16, swizzle = 128>) warps(4)
+        attributes {producer_warps = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %q = attn_tile.alloc : <128x64xf16, swizzle = 128>
+      %k = attn_tile.alloc : <64x64xf16, swizzle = 128>
+      %s = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+      %full = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %empty = attn_tile.alloc_mbarrier : <1, arrivals = 5>
+      %done = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %first = gpu.block_id x
+      %ctas = gpu.grid_dim x
+      attn_tile.roles producer(56) {
+        scf.for %tile = %first to %count step %ctas {
+          attn_tile.mbarrier_wait %empty[%c0], %c1 : <1, arrivals = 5>
+          attn_tile.copy_tma %map[%c0, %c0, %tile] to %q, %full[%c0]
+              : <128x64xf16, swizzle = 128> to <128x64xf16, swizzle = 128>, <1, arrivals = 1>
+        }
+      } products {
+        scf.for %tile = %first to %count step %ctas {
+          attn_tile.mbarrier_wait %full[%c0], %c0 : <1, arrivals = 1>
+          attn_tile.mbarrier_arrive %empty[%c0] one_thread : <1, arrivals = 5>
+          %any = arith.cmpi ult, %c0, %count : index
+          scf.if %any {
+            attn_tile.mma_tensor %q, %k transpose_b into %s[%c0], %done one_thread
+                : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+          }
+        }
+      } consumer(240) {
+      ^bb0(%group: index):
+        scf.for %tile = %first to %count step %ctas {
+          attn_tile.mbarrier_wait %full[%c0], %c0 : <1, arrivals = 1>
+          attn_tile.mbarrier_wait %done[%group], %c0 : <1, arrivals = 1>
+          attn_tile.mbarrier_arrive %empty[%c0] : <1, arrivals = 5>
+        }
+        attn_tile.free_tensors %s : !attn_tile.tensor<128x64xf32>
+      }
+      attn_tile.return
+    }
+    ```
+  }];
+  let statistics = [
+    Statistic<"numKernels", "kernels-with-early-queries", "Number of kernels whose products give the query back">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
 def CommitStagesPass : Pass<"attn-tile-commit-stages", "::attn::tile::KernelOp"> {

@@ -1,0 +1,245 @@
+//===- CommitQuery.cpp - The query given back by its products -------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements --attn-tile-commit-query: the place of a persistent CTA's query is
+// free behind the last product that reads it, a step and an output before the
+// consumers get there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ProductRole.h"
+#include "attn/Dialect/Tile/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace attn::tile {
+#define GEN_PASS_DEF_COMMITQUERYPASS
+#include "attn/Dialect/Tile/Transforms/Passes.h.inc"
+} // namespace attn::tile
+
+using namespace mlir;
+using namespace attn::tile;
+
+namespace {
+
+/// The products' thread starts products with the query in branches: those of
+/// step `step`, if there is one, of `count` in all.
+struct Branch {
+  scf::IfOp op;
+  Value step, count;
+};
+
+class QueryCommitter {
+public:
+  QueryCommitter(RolesOp roles, Region &products)
+      : roles(roles), tiles(getTileLoop(products)), products(products) {}
+
+  /// False if anybody but products and copies has to do with the query, or it is
+  /// not known which product is the last.
+  bool match();
+  void commit();
+
+private:
+  bool matchBarriers();
+  bool matchCopies();
+  bool matchConsumer();
+  bool matchReaders();
+  bool matchBranches();
+  void giveBackBehind(Branch branch);
+  void giveBackWithoutKeys(Branch branch);
+
+  RolesOp roles;
+  scf::ForOp tiles; ///< of the products' thread
+  Region &products;
+  MbarrierWaitOp wait;              ///< of that thread, for the query
+  MbarrierArriveOp arrival;         ///< and what it tells at once
+  llvm::SmallSetVector<Value, 2> queries;
+  MbarrierWaitOp consumerWait;      ///< the same of the consumers
+  MbarrierArriveOp consumerArrival;
+  SmallVector<Branch> branches;     ///< the last of each block
+};
+
+} // namespace
+
+/// The branch over `product` that runs where another step is to come.
+static std::optional<Branch> getBranch(MmaTensorOp product) {
+  auto branch = dyn_cast<scf::IfOp>(product->getParentOp());
+  auto compare = branch
+                     ? branch.getCondition().getDefiningOp<arith::CmpIOp>()
+                     : arith::CmpIOp();
+  if (!compare || branch.elseBlock() ||
+      compare.getPredicate() != arith::CmpIPredicate::ult)
+    return std::nullopt;
+  return Branch{branch, compare.getLhs(), compare.getRhs()};
+}
+
+/// A wait for the query, behind which the thread arrives.
+bool QueryCommitter::matchBarriers() {
+  for (auto op : tiles.getOps<MbarrierArriveOp>()) {
+    auto before = dyn_cast_if_present<MbarrierWaitOp>(op->getPrevNode());
+    if (!op.getOneThread() || !before || arrival)
+      return false;
+    wait = before;
+    arrival = op;
+  }
+  return static_cast<bool>(arrival);
+}
+
+/// What the wait is for.
+bool QueryCommitter::matchCopies() {
+  WalkResult walk = roles.getProducer().walk([&](Operation *op) {
+    bool waits = llvm::is_contained(op->getOperands(), wait.getBarrier());
+    auto copy = dyn_cast<CopyTmaOp>(op);
+    if (waits && !copy)
+      return WalkResult::interrupt();
+    if (waits)
+      queries.insert(copy.getTile());
+    return WalkResult::advance();
+  });
+  return !walk.wasInterrupted() && !queries.empty();
+}
+
+/// The consumers wait once in a tile, and arrive once.
+bool QueryCommitter::matchConsumer() {
+  Block &block = getTileBlock(roles.getConsumer());
+  WalkResult walk = roles.getConsumer().walk([&](Operation *op) {
+    for (Value barrier : {Value(wait.getBarrier()), Value(arrival.getBarrier())})
+      if (llvm::is_contained(op->getOperands(), barrier) &&
+          op->getBlock() != &block)
+        return WalkResult::interrupt();
+    if (auto other = dyn_cast<MbarrierWaitOp>(op);
+        other && other.getBarrier() == wait.getBarrier()) {
+      if (consumerWait)
+        return WalkResult::interrupt();
+      consumerWait = other;
+    }
+    if (auto other = dyn_cast<MbarrierArriveOp>(op);
+        other && other.getBarrier() == arrival.getBarrier()) {
+      if (consumerArrival)
+        return WalkResult::interrupt();
+      consumerArrival = other;
+    }
+    return WalkResult::advance();
+  });
+  return !walk.wasInterrupted() && consumerWait && consumerArrival;
+}
+
+/// Products of the thread read the query, and nothing else does: it is a tile
+/// of its own, whose place no output takes.
+bool QueryCommitter::matchReaders() {
+  for (Value query : queries) {
+    if (!query.getDefiningOp<AllocOp>())
+      return false;
+    for (Operation *user : query.getUsers()) {
+      auto product = dyn_cast<MmaTensorOp>(user);
+      if (!isa<CopyTmaOp>(user) &&
+          !(product && products.isAncestor(product->getParentRegion())))
+        return false;
+      if (!product)
+        continue;
+      std::optional<Branch> branch = getBranch(product);
+      if (!branch)
+        return false;
+      branches.push_back(*branch);
+    }
+  }
+  return true;
+}
+
+/// All of the same steps, some of them in front of the key loops.
+bool QueryCommitter::matchBranches() {
+  llvm::MapVector<Block *, Branch> last;
+  for (Branch branch : branches) {
+    auto [entry, isNew] = last.insert({branch.op->getBlock(), branch});
+    if (!isNew && entry->second.op->isBeforeInBlock(branch.op))
+      entry->second = branch;
+  }
+  branches.clear();
+  for (auto &[block, branch] : last) {
+    branches.push_back(branch);
+    Operation *parent = block->getParentOp();
+    if (parent != tiles && parent->getParentOp() != tiles)
+      return false;
+  }
+  return llvm::all_of(branches,
+                      [&](const Branch &branch) {
+                        return branch.count == branches.front().count;
+                      }) &&
+         last.contains(tiles.getBody());
+}
+
+bool QueryCommitter::match() {
+  return matchBarriers() && matchCopies() && matchConsumer() &&
+         matchReaders() && matchBranches();
+}
+
+/// Where the branch's step is the last one: its products are the last that
+/// read the query.
+void QueryCommitter::giveBackBehind(Branch branch) {
+  OpBuilder builder(branch.op.thenBlock()->getTerminator());
+  Location loc = branch.op.getLoc();
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value next = arith::AddIOp::create(builder, loc, branch.step, one);
+  Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       next, branch.count);
+  auto last = scf::IfOp::create(builder, loc, isLast);
+  builder.setInsertionPointToStart(last.thenBlock());
+  CommitTensorsOp::create(builder, loc, arrival.getBarrier(),
+                          arrival.getStage(), /*ctas=*/1);
+}
+
+void QueryCommitter::giveBackWithoutKeys(Branch branch) {
+  OpBuilder builder(branch.op->getContext());
+  builder.setInsertionPointAfter(branch.op);
+  Location loc = branch.op.getLoc();
+  Value isNone = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       branch.step, branch.count);
+  auto none = scf::IfOp::create(builder, loc, isNone);
+  builder.setInsertionPointToStart(none.thenBlock());
+  MbarrierArriveOp::create(builder, loc, arrival.getBarrier(),
+                           arrival.getStage(), /*ctas=*/1,
+                           /*one_thread=*/true);
+}
+
+/// Without the consumers' wait none of them can miss a phase, of which the next
+/// query may complete one before a warp has seen the last.
+void QueryCommitter::commit() {
+  for (Branch branch : branches) {
+    giveBackBehind(branch);
+    if (branch.op->getParentOp() == tiles)
+      giveBackWithoutKeys(branch);
+  }
+  TypedValue<MbarrierType> empty = arrival.getBarrier();
+  empty.setType(MbarrierType::get(empty.getContext(),
+                                  empty.getType().getStages(),
+                                  /*arrivals=*/1));
+  for (MbarrierArriveOp op : {arrival, consumerArrival}) {
+    if (auto sync = dyn_cast_if_present<SyncWarpOp>(op->getPrevNode()))
+      sync->erase();
+    op->erase();
+  }
+  consumerWait->erase();
+}
+
+namespace {
+struct CommitQueryPass
+    : public attn::tile::impl::CommitQueryPassBase<CommitQueryPass> {
+  using CommitQueryPassBase::CommitQueryPassBase;
+
+  void runOnOperation() override {
+    for (auto roles : getOperation().getBody().front().getOps<RolesOp>()) {
+      Region *products = roles.getRole(RolesOp::kProducts);
+      if (!products || !getTileLoop(*products))
+        continue;
+      QueryCommitter committer(roles, *products);
+      if (!committer.match())
+        continue;
+      committer.commit();
+      ++numKernels;
+    }
+  }
+};
+} // namespace
