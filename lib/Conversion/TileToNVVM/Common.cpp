@@ -195,15 +195,15 @@ Value IndexBuilder::sumOfBits(Value number, ArrayRef<int64_t> bases) {
 }
 
 Value IndexBuilder::laneRow(FragmentLayoutAttr layout) {
-  return sumOfBits(lane(), llvm::map_to_vector(layout.getLanes(), [](auto place) {
-                     return place.first;
-                   }));
+  return sumOfBits(lane(),
+                   llvm::map_to_vector(layout.getLanes(),
+                                       [](auto place) { return place.first; }));
 }
 
 Value IndexBuilder::laneColumn(FragmentLayoutAttr layout) {
-  return sumOfBits(lane(), llvm::map_to_vector(layout.getLanes(), [](auto place) {
-                     return place.second;
-                   }));
+  return sumOfBits(
+      lane(), llvm::map_to_vector(layout.getLanes(),
+                                  [](auto place) { return place.second; }));
 }
 
 /// The bits of a lane that make no difference.

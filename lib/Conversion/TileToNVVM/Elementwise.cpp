@@ -57,8 +57,7 @@ struct RowReduceLowering : TileOpLowering<RowReduceOp> {
                   ConversionPatternRewriter &rewriter) const override {
     FragmentType type = op.getSource().getType();
     SmallVector<Value> rows(adaptor.getInit());
-    if (hasFloatPairs() && op.getKind() == Reduction::sum &&
-        type.hasPairs()) {
+    if (hasFloatPairs() && op.getKind() == Reduction::sum && type.hasPairs()) {
       rewriter.replaceOpWithMultiple(op, {sumPairs(rewriter, op.getLoc(), type,
                                                    rows, adaptor.getSource())});
       return success();
@@ -221,11 +220,11 @@ private:
         result = value;
         continue;
       }
-      Value isIt = arith::CmpIOp::create(builder, op.getLoc(),
-                                         arith::CmpIPredicate::eq, element,
-                                         index.i32(number));
-      result = arith::SelectOp::create(builder, op.getLoc(), isIt, value,
-                                       result);
+      Value isIt =
+          arith::CmpIOp::create(builder, op.getLoc(), arith::CmpIPredicate::eq,
+                                element, index.i32(number));
+      result =
+          arith::SelectOp::create(builder, op.getLoc(), isIt, value, result);
     }
     return result;
   }
@@ -288,9 +287,8 @@ struct UpdateRowsLowering : TileOpLowering<UpdateRowsOp> {
     block.add("setp.eq.b32 %none, " + block.use(condition).front() + ", 0");
     block.add("@%none bra.uni UNCHANGED");
     for (auto [i, result] : llvm::enumerate(results))
-      block.add(
-          change(op.getKind(), result,
-                 block.use(rows[type.getRowNumber(i)]).front()));
+      block.add(change(op.getKind(), result,
+                       block.use(rows[type.getRowNumber(i)]).front()));
     block.label("UNCHANGED");
     rewriter.replaceOpWithMultiple(op,
                                    {block.create(/*hasSideEffects=*/false)});
@@ -460,8 +458,9 @@ struct ScaleColumnsLowering : TileOpLowering<ScaleColumnsOp> {
 
 void attn::tile::populateElementwisePatterns(TypeConverter &converter,
                                              RewritePatternSet &patterns) {
-  patterns.add<AnyLowering, ConvertLayoutLowering, FillLowering, RowReduceLowering,
-               RowAllReduceLowering, ScaleColumnsLowering, ScaleRowsLowering,
-               UpdateRowsLowering, FragmentColumnsLowering, ToOperandLowering>(
-      converter, patterns.getContext());
+  patterns
+      .add<AnyLowering, ConvertLayoutLowering, FillLowering, RowReduceLowering,
+           RowAllReduceLowering, ScaleColumnsLowering, ScaleRowsLowering,
+           UpdateRowsLowering, FragmentColumnsLowering, ToOperandLowering>(
+          converter, patterns.getContext());
 }

@@ -531,9 +531,9 @@ struct StoreTensorLowering : TileOpLowering<StoreTensorOp> {
     auto begin = static_cast<int64_t>(op.getColumn());
     TensorMoves moves(type, source);
     for (const TensorMoves::Part &part : moves.getParts())
-      block.add(moves.getStore(
-          part, address, begin,
-          ArrayRef(registers).slice(part.first, part.count)));
+      block.add(
+          moves.getStore(part, address, begin,
+                         ArrayRef(registers).slice(part.first, part.count)));
     if (!op.getPending())
       addStoreWait(block);
     block.create();

@@ -247,7 +247,8 @@ u64 Tracer::onCopy(Warp &warp, const Instruction &instruction, u64 bytes) {
 u64 Tracer::onStore(Warp &warp, const Instruction &instruction, u64 bytes) {
   u64 &free = units[warp.cta].storeFree;
   u64 begin = std::max(warp.cycle, free);
-  free = begin + (bytes * ctasPerSm + copyBytesPerCycle - 1) / copyBytesPerCycle;
+  free =
+      begin + (bytes * ctasPerSm + copyBytesPerCycle - 1) / copyBytesPerCycle;
   emit(warp, copyTrack, begin, free, "store", "copy", instruction.line);
   return free;
 }

@@ -169,8 +169,8 @@ static std::vector<TraceEvent> traceCopyAndStore() {
   Options options;
   options.traceClusters = 1;
   std::vector<uint32_t> buffer(2 * bytes / 4 + 4, 0);
-  LaunchReport report = runOn(
-      buffer, tensorKernel(body, 128, 2 * bytes + 16), options, {128});
+  LaunchReport report =
+      runOn(buffer, tensorKernel(body, 128, 2 * bytes + 16), options, {128});
   for (const Diagnostic &diagnostic : report.diagnostics)
     ADD_FAILURE() << diagnostic.str();
   std::vector<TraceEvent> events;

@@ -62,8 +62,7 @@ FragmentLayoutAttr FragmentLayoutAttr::getQuads(MLIRContext *context) {
 }
 
 FragmentLayoutAttr FragmentLayoutAttr::getLaneRow(MLIRContext *context) {
-  return get(context, Bases{},
-             Bases{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}});
+  return get(context, Bases{}, Bases{{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -87,9 +86,8 @@ project(FragmentLayoutAttr layout,
 }
 
 FragmentLayoutAttr FragmentLayoutAttr::getRowLayout() const {
-  return project(*this, [](FragmentPlace place) {
-    return FragmentPlace(place.first, 0);
-  });
+  return project(
+      *this, [](FragmentPlace place) { return FragmentPlace(place.first, 0); });
 }
 
 FragmentLayoutAttr FragmentLayoutAttr::getColumnLayout() const {
@@ -208,15 +206,14 @@ struct NamedLayout {
 /// the first name is printed.
 static SmallVector<NamedLayout> getNamed(MLIRContext *context, int64_t bits) {
   auto accumulator = FragmentLayoutAttr::getAccumulator(context);
-  return {
-      {"accumulator", accumulator},
-      {"operand_a", FragmentLayoutAttr::getOperandA(context, bits)},
-      {"operand_pairs", FragmentLayoutAttr::getOperandPairs(context, bits)},
-      {"operand_bytes", FragmentLayoutAttr::getOperandBytes(context)},
-      {"quads", FragmentLayoutAttr::getQuads(context)},
-      {"lane_row", FragmentLayoutAttr::getLaneRow(context)},
-      {"row", accumulator.getRowLayout()},
-      {"column", accumulator.getColumnLayout()}};
+  return {{"accumulator", accumulator},
+          {"operand_a", FragmentLayoutAttr::getOperandA(context, bits)},
+          {"operand_pairs", FragmentLayoutAttr::getOperandPairs(context, bits)},
+          {"operand_bytes", FragmentLayoutAttr::getOperandBytes(context)},
+          {"quads", FragmentLayoutAttr::getQuads(context)},
+          {"lane_row", FragmentLayoutAttr::getLaneRow(context)},
+          {"row", accumulator.getRowLayout()},
+          {"column", accumulator.getColumnLayout()}};
 }
 
 static int64_t getBits(Type element) {

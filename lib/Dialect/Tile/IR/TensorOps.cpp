@@ -90,9 +90,9 @@ static LogicalResult verifyFragment(Operation *op, const char *name,
       isTensorSum(element)
           ? FragmentType::getAccumulator(tile.getShape(), element)
           : FragmentType::getOperandPairs(tile.getShape(), element);
-  auto rows = FragmentType::get(
-      tile.getContext(), tile.getShape(), element,
-      FragmentLayoutAttr::getLaneRow(tile.getContext()));
+  auto rows =
+      FragmentType::get(tile.getContext(), tile.getShape(), element,
+                        FragmentLayoutAttr::getLaneRow(tile.getContext()));
   if (fragment == parts || fragment == rows)
     return success();
   return op->emitOpError() << "expected " << name << " to be " << parts

@@ -180,8 +180,8 @@ FragmentType FragmentType::getAccumulator(ArrayRef<int64_t> shape,
 FragmentType FragmentType::getOperandA(ArrayRef<int64_t> shape, Type element) {
   MLIRContext *context = element.getContext();
   return get(context, shape, element,
-             FragmentLayoutAttr::getOperandA(
-                 context, element.getIntOrFloatBitWidth()));
+             FragmentLayoutAttr::getOperandA(context,
+                                             element.getIntOrFloatBitWidth()));
 }
 
 FragmentType FragmentType::getOperandPairs(ArrayRef<int64_t> shape,
@@ -221,7 +221,8 @@ bool FragmentType::isQuads() const {
 
 /// Of elements of `bits` bits.
 static bool isPairs(FragmentLayoutAttr layout, int64_t bits) {
-  return layout == FragmentLayoutAttr::getOperandPairs(layout.getContext(), bits);
+  return layout ==
+         FragmentLayoutAttr::getOperandPairs(layout.getContext(), bits);
 }
 
 static bool isOperand(FragmentLayoutAttr layout, int64_t bits) {
@@ -262,8 +263,9 @@ FragmentType FragmentType::withElements(Type element) const {
 
 /// Units side by side.
 static int64_t countUnitsOfRow(FragmentType type) {
-  return type.isRow() ? 1
-                      : type.getShape().back() / type.getLayout().getUnit().second;
+  return type.isRow()
+             ? 1
+             : type.getShape().back() / type.getLayout().getUnit().second;
 }
 
 int64_t FragmentType::countElements(int64_t warps) const {
@@ -324,8 +326,9 @@ verifyElements(function_ref<InFlightDiagnostic()> emitError, Type element,
   bool isSum = element.isF32() || element.isInteger(32);
   bool isLaneRow =
       layout == FragmentLayoutAttr::getLaneRow(layout.getContext());
-  bool isFactor = !isVector && ((isLaneRow && !isSum) ||
-                                isOperand(layout, element.getIntOrFloatBitWidth()));
+  bool isFactor =
+      !isVector && ((isLaneRow && !isSum) ||
+                    isOperand(layout, element.getIntOrFloatBitWidth()));
   bool mayBeInteger =
       !(isVector && layout.hasColumns()) &&
       layout != FragmentLayoutAttr::getQuads(layout.getContext());
@@ -344,8 +347,7 @@ LogicalResult FragmentType::verify(function_ref<InFlightDiagnostic()> emitError,
                                    FragmentLayoutAttr layout) {
   if (!isOfRank(layout, shape.size()) ||
       llvm::any_of(shape, ShapedType::isDynamic))
-    return emitError() << "expected "
-                       << (layout.getCopies().empty() ? 2 : 1)
+    return emitError() << "expected " << (layout.getCopies().empty() ? 2 : 1)
                        << " static dimension(s) of this layout, got "
                        << shape.size();
   if (llvm::any_of(shape, isTooLarge))

@@ -72,10 +72,9 @@ static LogicalResult verifyDealt(KernelOp kernel, Value value) {
   int64_t warps = kernel.getRowWarps();
   int64_t rows = type.getLayout().getUnit().first;
   if (!type.isColumn() && type.getRows() % (rows * warps) != 0)
-    return emitError(value.getLoc())
-           << "expected a fragment of " << rows
-           << " rows or a multiple for each of " << warps << " warps, got "
-           << type;
+    return emitError(value.getLoc()) << "expected a fragment of " << rows
+                                     << " rows or a multiple for each of "
+                                     << warps << " warps, got " << type;
   if (int64_t registers = type.getRegisters(warps); registers > kMostRegisters)
     return emitError(value.getLoc())
            << "expected a fragment of at most " << kMostRegisters
@@ -308,8 +307,8 @@ LogicalResult LoadOperandOp::verify() {
     return emitOpError() << "expected elements of 16 bits with transpose, got "
                          << tile.getElementType();
   if (getTranspose() && isBytes)
-    return emitOpError() << "expected an operand_a fragment with transpose, got "
-                         << operand;
+    return emitOpError()
+           << "expected an operand_a fragment with transpose, got " << operand;
   if (getTranspose())
     std::swap(rows, cols);
   if (failed(verifyEqual(*this, "rows", rows, operand.getRows())))
@@ -506,9 +505,10 @@ LogicalResult MmaOp::verify() {
                             "got "
                          << a;
   if (inByteOrder && !ofBytes)
-    return emitOpError() << "expected an 8-bit b [n, k] beside an operand_bytes "
-                            "fragment, got "
-                         << getB().getType();
+    return emitOpError()
+           << "expected an 8-bit b [n, k] beside an operand_bytes "
+              "fragment, got "
+           << getB().getType();
   if (failed(verifyProduct(*this, a, getTransposeA(), getB().getType(),
                            getTransposeB(), getAcc().getType())))
     return failure();

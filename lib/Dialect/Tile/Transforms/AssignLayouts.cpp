@@ -53,9 +53,9 @@ private:
   };
   /// What a class of fragments is.
   struct Class {
-    bool isPinned = false;     ///< as it is
-    bool isLoaded = false;     ///< from tensor memory
-    bool hasLaneUser = false;  ///< of rows: a matrix with rows in lanes
+    bool isPinned = false;    ///< as it is
+    bool isLoaded = false;    ///< from tensor memory
+    bool hasLaneUser = false; ///< of rows: a matrix with rows in lanes
   };
 
   void numberFragments();
@@ -215,10 +215,9 @@ void LayoutAssignment::assign() {
     if (!isLaneRow(value))
       continue;
     FragmentType type = getFragment(value);
-    value.setType(
-        FragmentType::get(type.getContext(), type.getShape(),
-                          type.getElementType(),
-                          FragmentLayoutAttr::getLaneRow(type.getContext())));
+    value.setType(FragmentType::get(
+        type.getContext(), type.getShape(), type.getElementType(),
+        FragmentLayoutAttr::getLaneRow(type.getContext())));
     ++laneRows;
   }
 }

@@ -37,8 +37,8 @@ public:
   QueryCommitter(RolesOp roles, Region &products)
       : roles(roles), tiles(getTileLoop(products)), products(products) {}
 
-  /// False if anybody but products and copies has to do with the query, or it is
-  /// not known which product is the last.
+  /// False if anybody but products and copies has to do with the query, or it
+  /// is not known which product is the last.
   bool match();
   void commit();
 
@@ -54,12 +54,12 @@ private:
   RolesOp roles;
   scf::ForOp tiles; ///< of the products' thread
   Region &products;
-  MbarrierWaitOp wait;              ///< of that thread, for the query
-  MbarrierArriveOp arrival;         ///< and what it tells at once
+  MbarrierWaitOp wait;      ///< of that thread, for the query
+  MbarrierArriveOp arrival; ///< and what it tells at once
   llvm::SmallSetVector<Value, 2> queries;
-  MbarrierWaitOp consumerWait;      ///< the same of the consumers
+  MbarrierWaitOp consumerWait; ///< the same of the consumers
   MbarrierArriveOp consumerArrival;
-  SmallVector<Branch> branches;     ///< the last of each block
+  SmallVector<Branch> branches; ///< the last of each block
 };
 
 } // namespace
@@ -67,9 +67,8 @@ private:
 /// The branch over `product` that runs where another step is to come.
 static std::optional<Branch> getBranch(MmaTensorOp product) {
   auto branch = dyn_cast<scf::IfOp>(product->getParentOp());
-  auto compare = branch
-                     ? branch.getCondition().getDefiningOp<arith::CmpIOp>()
-                     : arith::CmpIOp();
+  auto compare = branch ? branch.getCondition().getDefiningOp<arith::CmpIOp>()
+                        : arith::CmpIOp();
   if (!compare || branch.elseBlock() ||
       compare.getPredicate() != arith::CmpIPredicate::ult)
     return std::nullopt;
@@ -106,7 +105,8 @@ bool QueryCommitter::matchCopies() {
 bool QueryCommitter::matchConsumer() {
   Block &block = getTileBlock(roles.getConsumer());
   WalkResult walk = roles.getConsumer().walk([&](Operation *op) {
-    for (Value barrier : {Value(wait.getBarrier()), Value(arrival.getBarrier())})
+    for (Value barrier :
+         {Value(wait.getBarrier()), Value(arrival.getBarrier())})
       if (llvm::is_contained(op->getOperands(), barrier) &&
           op->getBlock() != &block)
         return WalkResult::interrupt();

@@ -112,12 +112,13 @@ static void narrow(const Output &output) {
     auto all = cast<FragmentType>(source.getType());
     int64_t begin = static_cast<int64_t>(write.getColumn());
     for (int64_t column = 0; column < all.getShape()[1];) {
-      int64_t columns =
-          std::min(panel - (begin + column) % panel, all.getShape()[1] - column);
+      int64_t columns = std::min(panel - (begin + column) % panel,
+                                 all.getShape()[1] - column);
       Value part = source;
       if (columns < all.getShape()[1])
-        part = FragmentColumnsOp::create(
-            builder, write.getLoc(), getSliceType(all, columns), source, column);
+        part = FragmentColumnsOp::create(builder, write.getLoc(),
+                                         getSliceType(all, columns), source,
+                                         column);
       storePart(builder, output, tile, part, begin + column);
       column += columns;
     }
@@ -135,7 +136,8 @@ struct StoreByPanelsPass
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     Block &body = kernel.getBody().front();
-    if (!getScheduleOf(kernel).outputTile || body.getOps<AllocTensorsOp>().empty())
+    if (!getScheduleOf(kernel).outputTile ||
+        body.getOps<AllocTensorsOp>().empty())
       return;
     for (auto alloc : llvm::make_early_inc_range(body.getOps<AllocOp>()))
       if (std::optional<Output> output = match(alloc)) {

@@ -703,3 +703,13 @@ attn_tile.kernel @columns_beyond(%f: !attn_tile.fragment<16x64xf32, accumulator>
   %part = attn_tile.fragment_columns %f {column = 48 : i64} : !attn_tile.fragment<16x64xf32, accumulator> -> !attn_tile.fragment<16x32xf32, accumulator>
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @store_tma_column(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  // expected-error @below {{expected a column from 0 on, got -64}}
+  attn_tile.store_tma %q[%c0] to %map[%c0, %c0, %c0] {column = -64 : i64} : !attn_tile.shared<64x64xf16, swizzle = 128> to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+  attn_tile.return
+}
