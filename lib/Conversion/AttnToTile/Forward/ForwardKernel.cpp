@@ -53,8 +53,9 @@ FailureOr<QueryTile> ForwardKernelBuilder::getQuery() {
     query = narrowQuery(*tile);
   Type element = cast<tile::SharedType>(query.rows.getType()).getElementType();
   auto operandType =
-      widensKeys(op) ? tile::FragmentType::getOperandBytes({rows, cols}, element)
-                     : tile::FragmentType::getOperandA({rows, cols}, element);
+      widensKeys(op)
+          ? tile::FragmentType::getOperandBytes({rows, cols}, element)
+          : tile::FragmentType::getOperandA({rows, cols}, element);
   if (schedule.getValues().queryInRegisters)
     query.rows = tile::LoadOperandOp::create(builder, op.getLoc(), operandType,
                                              query.rows, /*transpose=*/false);

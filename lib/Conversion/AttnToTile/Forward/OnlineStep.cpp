@@ -126,8 +126,8 @@ RunningState attn::buildInitialState(OpBuilder &builder, Location loc,
                                      RowReductionInterface reduction,
                                      int64_t rows, int64_t valueDim,
                                      tile::FragmentLayoutAttr layout) {
-  auto accType = tile::FragmentType::get(
-      builder.getContext(), {rows, valueDim}, builder.getF32Type(), layout);
+  auto accType = tile::FragmentType::get(builder.getContext(), {rows, valueDim},
+                                         builder.getF32Type(), layout);
   SmallVector<Value> values = {createFill(builder, loc, accType, 0.0f)};
   for (const RowValue &row : reduction.getRowValues())
     values.push_back(createFill(builder, loc, getRowType(builder, rows),

@@ -30,8 +30,8 @@ inline tile::FragmentType getAccumulatorType(mlir::OpBuilder &builder,
                                              mlir::Type element = {}) {
   bool isInteger = element && element.isInteger();
   return tile::FragmentType::getAccumulator(
-      {rows, cols}, isInteger ? mlir::Type(builder.getI32Type())
-                              : builder.getF32Type());
+      {rows, cols},
+      isInteger ? mlir::Type(builder.getI32Type()) : builder.getF32Type());
 }
 
 inline mlir::Value createFill(mlir::OpBuilder &builder, mlir::Location loc,

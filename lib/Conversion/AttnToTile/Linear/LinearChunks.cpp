@@ -62,8 +62,7 @@ ChunkKernelBuilder::Decays ChunkKernelBuilder::loadDecays(Value row) {
   Type rowType = getRowType(builder, chunk);
   decays.rows = tile::LoadRowOp::create(builder, loc, rowType, workspace, at);
   decays.columns = tile::LoadColumnOp::create(
-      builder, loc,
-      tile::FragmentType::getColumn(chunk, builder.getF32Type()),
+      builder, loc, tile::FragmentType::getColumn(chunk, builder.getF32Type()),
       workspace, at);
   Value last = arith::AddIOp::create(builder, loc, row, constant(chunk - 1));
   decays.last = tile::ExtractOp::create(

@@ -33,10 +33,9 @@ OutputState attn::buildInitialOutputState(OpBuilder &builder,
                                           OnlineAttentionOp step, int64_t rows,
                                           int64_t cols) {
   Location loc = step.getLoc();
-  RunningState state =
-      buildInitialState(
-          builder, loc, step.getNormalization(), rows, cols,
-          tile::FragmentLayoutAttr::getAccumulator(builder.getContext()));
+  RunningState state = buildInitialState(
+      builder, loc, step.getNormalization(), rows, cols,
+      tile::FragmentLayoutAttr::getAccumulator(builder.getContext()));
   // Without a maximum, what tiles weigh does not depend on each other.
   if (!state.get(RowRole::Maximum))
     return {state, Value()};
