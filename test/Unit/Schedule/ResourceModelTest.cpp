@@ -222,6 +222,21 @@ TEST(ResourceModel, outputTileNeedsRoomToo) {
   EXPECT_EQ(getSharedMemoryUse(problem, schedule).total, 128 * 128 * 4);
 }
 
+TEST(ResourceModel, outputsOfTensorMemoryGoThroughAPanel) {
+  auto getOutput = [](const char *dims, const std::string &text) {
+    Schedule schedule =
+        *Schedule::parse("tile_m=128 tile_n=64 stages=2 output_tile=1 " + text);
+    return getSharedMemoryUse(makeProblem(dims), schedule).output;
+  };
+  EXPECT_EQ(getOutput("D=64", "mma=tcgen05 tile_d=64 tile_dv=64"), 128 * 128);
+  EXPECT_EQ(getOutput("D=128", "mma=tcgen05 tile_d=128 tile_dv=128"),
+            128 * 128);
+  // A swizzle of 128 bytes would not divide 192.
+  EXPECT_EQ(getOutput("D=96", "mma=tcgen05 tile_d=96 tile_dv=96"), 128 * 64);
+  // wgmma's sums are in registers, and stored whole.
+  EXPECT_EQ(getOutput("D=128", "mma=wgmma tile_d=128 tile_dv=128"), 128 * 256);
+}
+
 TEST(ResourceModel, smallCacheTakesTheLargerPhase) {
   AttentionProblem problem = makeProblem("D=1024");
   Schedule schedule = *Schedule::parse(
