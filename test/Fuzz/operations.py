@@ -92,6 +92,8 @@ class Layout:
     def __init__(self, rng, name, dims, type, sizes):
         kind = rng.choice(["transposed", "slice"])
         *extents, element = type[len("tensor<"):-1].split("x")
+        # MLIR's verifier finds offset 0 beyond the end of no rows.
+        kind = "transposed" if "0" in extents else kind
         where = [axis for axis, extent in enumerate(extents) if extent == "?"]
         if kind == "transposed":
             order = rng.choice([(0, 2, 1, 3), (0, 1, 3, 2), (2, 0, 1, 3)])
