@@ -517,6 +517,12 @@ LogicalResult MmaOp::verify() {
     return emitOpError() << "expected a to be an operand_pairs fragment beside "
                             "a b [k, n] of "
                          << element << ", got " << a;
+  // Of [n, k] ldmatrix has the order of memory.
+  if (fragment && getTransposeB() && element.isF32() &&
+      fragment.isOperandPairs())
+    return emitOpError() << "expected a to be an operand_a fragment beside a b "
+                            "[n, k] of f32, got "
+                         << a;
   return success();
 }
 
@@ -531,6 +537,11 @@ LogicalResult MmaAsyncOp::verify() {
     return emitOpError() << "expected a and b of one element type, got "
                          << getElementTypeOf(getA().getType()) << " and "
                          << b.getElementType();
+  if (auto a = dyn_cast<FragmentType>(getA().getType());
+      a && a.isOperandBytes())
+    return emitOpError() << "expected a to be an operand_a or operand_pairs "
+                            "fragment, got "
+                         << a;
   if (b.getElementBytes() == 1 && (!getTransposeB() || getTransposeA()))
     return emitOpError() << "expected 8-bit operands a [m, k] and b [n, k], "
                             "which wgmma does not transpose";

@@ -134,3 +134,22 @@ attn_tile.kernel @order_of_columns(%k: !attn_tile.shared<64x64xf8E4M3FN, swizzle
   %o = attn_tile.mma %a, %k, %z : !attn_tile.fragment<64x64xf8E4M3FN, operand_a>, !attn_tile.shared<64x64xf8E4M3FN, swizzle = 64>, !attn_tile.fragment<64x64xf32, quads>
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @order_of_f32(%k: !attn_tile.shared<64x64xf32, swizzle = 128>) warps(4) {
+  %z = attn_tile.fill 0.0 : !attn_tile.fragment<64x64xf32, accumulator>
+  %a = attn_tile.to_operand %z : !attn_tile.fragment<64x64xf32, accumulator> -> !attn_tile.fragment<64x64xf32, operand_pairs>
+  // expected-error @below {{expected a to be an operand_a fragment beside a b [n, k] of f32, got '!attn_tile.fragment<64x64xf32, operand_pairs>'}}
+  %o = attn_tile.mma %a, %k transpose_b, %z : !attn_tile.fragment<64x64xf32, operand_pairs>, !attn_tile.shared<64x64xf32, swizzle = 128>, !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @order_of_wgmma(%q: !attn_tile.shared<64x64xf16, swizzle = 128>) warps(4) {
+  %a = attn_tile.load_operand %q : !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf16, operand_bytes>
+  // expected-error @below {{expected a to be an operand_a or operand_pairs fragment, got '!attn_tile.fragment<64x64xf16, operand_bytes>'}}
+  %o = attn_tile.mma_async %a, %q transpose_b : !attn_tile.fragment<64x64xf16, operand_bytes>, !attn_tile.shared<64x64xf16, swizzle = 128> -> !attn_tile.fragment<64x64xf32, accumulator>
+  attn_tile.return
+}

@@ -113,7 +113,9 @@ def StoreTensorOp : AttnTile_TensorOp<"store_tensor"> {
   let description = [{
     Each warp writes its rows; they are there when the op is done. A product of the
     warpgroup may read an operand there, or add to an accumulator. An operand of 8
-    bits is what `to_operand` gives, and is stored by columns. A source of fewer
+    bits is what `to_operand` gives, and is stored by columns. The source has rows
+    in lanes (`lane_row`), or a quad's parts of them (`accumulator`, or what
+    `to_operand` makes of it). A source of fewer
     columns takes the place of those of the tile from `column` on. With `pending` they
     are there when a later `store_tensor` of the warp is done.
 
