@@ -14,6 +14,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace attn::tile;
 
@@ -63,8 +65,8 @@ void RolesOp::print(OpAsmPrinter &printer) {
 ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   SmallVector<StringRef> names;
-  SmallVector<std::unique_ptr<Region>> roles;
-  auto parseRole = [&](Region &role) -> ParseResult {
+  auto parseRole = [&]() -> ParseResult {
+    Region &role = *result.addRegion();
     if (parser.parseRegion(role))
       return failure();
     if (role.empty())
@@ -91,7 +93,7 @@ ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
     if (names.empty() && succeeded(parser.parseOptionalKeyword("all")))
       result.addAttribute(getAllAttrName(result.name), builder.getUnitAttr());
     names.push_back(name);
-    if (parseRole(*roles.emplace_back(std::make_unique<Region>())))
+    if (parseRole())
       return failure();
   }
   if (names.empty())
@@ -99,11 +101,11 @@ ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
                             "expected a role beside the consumer, got none");
   result.addAttribute(getNamesAttrName(result.name),
                       builder.getStrArrayAttr(names));
-  if (parseRegisters(getConsumerRegistersAttrName(result.name)) ||
-      parseRole(*result.addRegion()))
+  if (parseRegisters(getConsumerRegistersAttrName(result.name)) || parseRole())
     return failure();
-  for (std::unique_ptr<Region> &role : roles)
-    result.addRegion(std::move(role));
+  // The consumer's region is the first one.
+  std::rotate(result.regions.begin(), std::prev(result.regions.end()),
+              result.regions.end());
   return parser.parseOptionalAttrDict(result.attributes);
 }
 
