@@ -139,7 +139,7 @@ int64_t BackwardKernelModel::getLimit() const {
     limit = family
                 .splitRegisters(schedule.warps / family.facts.unitWarps,
                                 target.registersPerSm,
-                                /*producerComputes=*/true)
+                                /*producerComputes=*/true, /*corrects=*/false)
                 .consumer;
   return std::min(most, limit);
 }

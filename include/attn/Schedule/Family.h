@@ -29,6 +29,7 @@ namespace attn {
 /// Registers of the threads of a CTA whose warps have roles.
 struct RegisterSplit {
   int64_t producer, consumer;
+  int64_t correction = 0; ///< of the warpgroup that corrects, if there is one
 };
 
 /// The operand that the values of a tensor of `type` are to a matrix
@@ -125,9 +126,11 @@ public:
                                    const TargetInfo &target) const = 0;
   /// What a producer thread needs, and what that leaves for each computing one
   /// of a CTA of `units` units, of `registers` of an SM; more for a producer
-  /// that computes, too. Zeros: all threads keep what they are launched with.
+  /// that computes, too, and some for a warpgroup that corrects. Zeros: all
+  /// threads keep what they are launched with.
   virtual RegisterSplit splitRegisters(int64_t /*units*/, int64_t /*registers*/,
-                                       bool /*producerComputes*/) const {
+                                       bool /*producerComputes*/,
+                                       bool /*corrects*/) const {
     return {0, 0};
   }
 

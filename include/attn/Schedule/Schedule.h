@@ -107,6 +107,9 @@ struct Schedule {
   /// Warps that only load, by TMA; 0 where the computing warps load for
   /// themselves, by cp.async.
   int64_t producerWarps = 0;
+  /// Warps that rescale O, where it is in tensor memory, and store it, as
+  /// FlashAttention-4's correction warpgroup; 0: those that compute do.
+  int64_t correctionWarps = 0;
   /// The query tile stays in registers as MMA fragments.
   bool queryInRegisters = false;
   QueryPrologue queryPrologue = QueryPrologue::Kernel;
@@ -174,7 +177,9 @@ struct Schedule {
   }
 
   /// Threads of a CTA.
-  int64_t getNumThreads() const { return 32 * (warps + producerWarps); }
+  int64_t getNumThreads() const {
+    return 32 * (warps + producerWarps + correctionWarps);
+  }
   /// True if a kernel in front lists the ranges.
   bool isPlanned() const { return balance != Balance::Grid; }
   /// Warps of a GPU that have the same 16 rows, and each a part of the columns
@@ -200,7 +205,7 @@ struct Schedule {
 };
 
 /// A set of fields, by their numbers in getScheduleFields.
-using ScheduleFieldSet = uint32_t;
+using ScheduleFieldSet = uint64_t;
 
 /// A field of Schedule as text. The fields are described in one place,
 /// ScheduleFields.cpp: command line, reports, manifest and #attn.schedule read

@@ -289,10 +289,15 @@ void populateMmaSyncPatterns(mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns, bool hasFloat8);
 void populateNamedBarrierPatterns(mlir::TypeConverter &converter,
                                   mlir::RewritePatternSet &patterns);
+/// Of what roles do in the place of consumers (attn_tile.as_warpgroup), behind
+/// the lowering of its body: that body, of threads with other numbers.
+void inlineWarpgroups(mlir::Operation *function);
 void populateRolesPatterns(mlir::TypeConverter &converter,
                            mlir::RewritePatternSet &patterns);
 void populateSequencePatterns(mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
+void populateSharedRowsPatterns(mlir::TypeConverter &converter,
+                                mlir::RewritePatternSet &patterns);
 void populateStMatrixPatterns(mlir::TypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
 /// `hasFloat8` as of populateMmaSyncPatterns.

@@ -35,11 +35,16 @@ struct RolesLowering : TileOpLowering<RolesOp> {
     rewriter.inlineBlockBefore(&op.getConsumer().front(),
                                branch.thenBlock()->getTerminator(), warpgroup);
 
-    rewriter.setInsertionPointToStart(branch.elseBlock());
+    Block *producers = branch.elseBlock();
+    if (Region *role = op.getWarpgroupRole())
+      producers = inlineWarpgroup(rewriter, op, *role, warp, producers);
+    rewriter.setInsertionPointToStart(producers);
     setRegisters(rewriter, loc, op.getProducerRegisters(),
                  NVVM::SetMaxRegisterAction::decrease);
-    Block *producers = branch.elseBlock();
-    for (auto [number, role] : llvm::enumerate(op.getProducers())) {
+    MutableArrayRef<Region> roles = op.getProducers();
+    if (op.getWarpgroupRole())
+      roles = roles.drop_back();
+    for (auto [number, role] : llvm::enumerate(roles)) {
       rewriter.setInsertionPoint(producers->getTerminator());
       Block *block = producers;
       if (!op.getAll())
@@ -66,6 +71,26 @@ private:
     NVVM::SetMaxRegisterOp::create(
         builder, loc, builder.getI32IntegerAttr(count),
         NVVM::SetMaxRegisterActionAttr::get(builder.getContext(), action));
+  }
+
+  /// The warps behind the first four run `role`. Returns the block of those
+  /// before them.
+  Block *inlineWarpgroup(ConversionPatternRewriter &rewriter, RolesOp op,
+                         Region &role, Value warp, Block *producers) const {
+    Location loc = op.getLoc();
+    IndexBuilder index(rewriter, loc);
+    rewriter.setInsertionPointToStart(producers);
+    int64_t first = getConsumerWarps() + RolesOp::kWarpgroupWarps;
+    Value isOf = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::uge,
+                                       warp, index.i32(first));
+    auto branch =
+        scf::IfOp::create(rewriter, loc, isOf, /*withElseRegion=*/true);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+    setRegisters(rewriter, loc, *op.getWarpgroupRegisters(),
+                 NVVM::SetMaxRegisterAction::decrease);
+    rewriter.inlineBlockBefore(&role.front(),
+                               branch.thenBlock()->getTerminator());
+    return branch.elseBlock();
   }
 
   /// True in one thread of producer warp `number`.
@@ -100,6 +125,30 @@ struct UniformLowering : TileOpLowering<UniformOp> {
 };
 
 } // namespace
+
+/// Of a thread of the body the number is that of the thread of `warpgroup` that
+/// has its place.
+static void renumberThreads(AsWarpgroupOp op) {
+  OpBuilder builder = OpBuilder::atBlockBegin(&op.getBody().front());
+  IndexBuilder index(builder, op.getLoc());
+  auto thread = index.thread().getDefiningOp<NVVM::ThreadIdXOp>();
+  Value first = index.mul(index.toI32(op.getWarpgroup()), kWarpgroupThreads);
+  Value number = index.add(first, index.bitAnd(thread, kWarpgroupThreads - 1));
+  op.walk([&](NVVM::ThreadIdXOp other) {
+    if (other != thread)
+      other.getResult().replaceAllUsesWith(number);
+  });
+}
+
+void attn::tile::inlineWarpgroups(Operation *function) {
+  function->walk([](AsWarpgroupOp op) {
+    renumberThreads(op);
+    Block &body = op.getBody().front();
+    op->getBlock()->getOperations().splice(op->getIterator(),
+                                           body.getOperations());
+    op.erase();
+  });
+}
 
 void attn::tile::populateRolesPatterns(TypeConverter &converter,
                                        RewritePatternSet &patterns) {

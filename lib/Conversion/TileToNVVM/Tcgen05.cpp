@@ -123,7 +123,10 @@ struct FreeTensorsLowering : TileOpLowering<FreeTensorsOp> {
   matchAndRewrite(FreeTensorsOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    syncConsumers(rewriter, loc, getWarps());
+    if (auto as = op->getParentOfType<AsWarpgroupOp>())
+      syncWarpgroup(rewriter, loc, as.getWarpgroup());
+    else
+      syncConsumers(rewriter, loc, getWarps());
     inFirstWarp(rewriter, loc, [&] {
       IndexBuilder index(rewriter, loc);
       Value columns =

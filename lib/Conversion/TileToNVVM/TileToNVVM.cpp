@@ -50,6 +50,7 @@ struct ConvertAttnTileToNVVM
       ++numKernels;
     }
     for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+      inlineWarpgroups(function);
       lowerFloatArith(function);
       boundThreads(function);
     }
@@ -118,6 +119,7 @@ private:
     populateNamedBarrierPatterns(converter, patterns);
     populateRolesPatterns(converter, patterns);
     populateSequencePatterns(converter, patterns);
+    populateSharedRowsPatterns(converter, patterns);
     populateStMatrixPatterns(converter, patterns);
     populateStoreWidenedPatterns(converter, patterns, float8Conversions);
     populateTcgen05Patterns(converter, patterns);
@@ -136,6 +138,7 @@ private:
                            NVVM::NVVMDialect, ptx::AttnPTXDialect>();
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
                                                          target);
+    target.addLegalOp<AsWarpgroupOp>();
     return applyPartialConversion(kernel, target, std::move(patterns));
   }
 };

@@ -54,11 +54,12 @@ void checkRoles(const Family &family, const AttentionProblem &problem,
 void requireFewUnits(const Family &family, int64_t units,
                      std::vector<Violation> &violations);
 /// What is left of `registers` for each thread of `units` warpgroups beside a
-/// producer warpgroup with `producer` each. All threads start with an equal
-/// share, in units of 8; setmaxnreg divides the registers that the CTA then has
-/// anew, again in units of 8.
-RegisterSplit shareRegisters(int64_t producer, int64_t units,
-                             int64_t registers);
+/// producer warpgroup with `producer` each and, unless it is 0, one that
+/// corrects with `correction`. All threads start with an equal share, in units
+/// of 8; setmaxnreg divides the registers that the CTA then has anew, again in
+/// units of 8.
+RegisterSplit shareRegisters(int64_t producer, int64_t correction,
+                             int64_t units, int64_t registers);
 /// Most registers of a computing thread of a family whose warps have roles.
 int64_t getConsumerLimit(const Family &family, const Schedule &schedule,
                          const TargetInfo &target);

@@ -128,19 +128,20 @@ static constexpr int64_t kMostSet = 256;
 /// others where setmaxnreg could give more.
 static constexpr int64_t kMostRegisters = 240;
 
-RegisterSplit detail::shareRegisters(int64_t producer, int64_t units,
-                                     int64_t registers) {
-  int64_t warpgroups = units + 1;
+RegisterSplit detail::shareRegisters(int64_t producer, int64_t correction,
+                                     int64_t units, int64_t registers) {
+  int64_t warpgroups = units + (correction > 0 ? 2 : 1);
   int64_t all = alignDown(registers / (128 * warpgroups), 8) * warpgroups;
-  int64_t consumer = std::max<int64_t>(all - producer, 0) / units;
-  return {producer, std::min(alignDown(consumer, 8), kMostSet)};
+  int64_t consumer = std::max<int64_t>(all - producer - correction, 0) / units;
+  return {producer, std::min(alignDown(consumer, 8), kMostSet), correction};
 }
 
 int64_t detail::getConsumerLimit(const Family &family, const Schedule &schedule,
                                  const TargetInfo &target) {
   int64_t units = std::max<int64_t>(schedule.warps / family.facts.unitWarps, 1);
   RegisterSplit split = family.splitRegisters(units, target.registersPerSm,
-                                              /*producerComputes=*/false);
+                                              /*producerComputes=*/false,
+                                              schedule.correctionWarps > 0);
   return std::min(
       {target.maxRegistersPerThread, split.consumer, kMostRegisters});
 }

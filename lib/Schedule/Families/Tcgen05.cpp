@@ -13,6 +13,10 @@ using namespace attn::detail;
 /// kOtherRegisters.
 static constexpr int64_t kWideHeadRegisters = 20;
 
+/// A thread that corrects has 64 columns of the output at once. With 40 for the
+/// producer that leaves 192 for two warpgroups, as in FlashAttention-4.
+static constexpr int64_t kCorrectionRegisters = 88;
+
 namespace {
 class Tcgen05 final : public Family {
 public:
@@ -21,10 +25,11 @@ public:
                 /*unitShare=*/1, /*maxUnits=*/2, /*maxColumns=*/256,
                 /*producerWarps=*/4, /*tensorColumns=*/512, /*rank=*/3,
                 getScheduleFieldSet(
-                    {"producer_warps", "query_prologue", "rescale_threshold",
-                     "persistent_ctas", "output_tile", "exp2_on_fma",
-                     "early_keys", "cluster_m", "promote", "score_stages",
-                     "early_rows", "cluster_n", "cta_pair"})}) {}
+                    {"producer_warps", "correction_warps", "query_prologue",
+                     "rescale_threshold", "persistent_ctas", "output_tile",
+                     "exp2_on_fma", "early_keys", "cluster_m", "promote",
+                     "score_stages", "early_rows", "cluster_n", "cta_pair"})}) {
+  }
 
   std::string findObstacle(const AttentionProblem &problem,
                            const TargetInfo &target) const override;
@@ -37,7 +42,8 @@ public:
     return getConsumerLimit(*this, schedule, target);
   }
   RegisterSplit splitRegisters(int64_t units, int64_t registers,
-                               bool producerComputes) const override;
+                               bool producerComputes,
+                               bool corrects) const override;
 
   double getRate(ElementType type, const TargetInfo &target) const override {
     return getDenseRate(type, target);
@@ -103,11 +109,13 @@ void Tcgen05::checkMapping(const AttentionProblem &problem,
 }
 
 RegisterSplit Tcgen05::splitRegisters(int64_t units, int64_t registers,
-                                      bool producerComputes) const {
-  int64_t producer = units == 1 ? 168 : 40;
+                                      bool producerComputes,
+                                      bool corrects) const {
+  int64_t producer = units == 1 && !corrects ? 168 : 40;
   if (producerComputes && units > 1)
     producer += kProducerShare * units;
-  return shareRegisters(producer, units, registers);
+  return shareRegisters(producer, corrects ? kCorrectionRegisters : 0, units,
+                        registers);
 }
 
 /// 128 threads hold 128 rows of S, and of O if it does not stay in tensor

@@ -54,7 +54,8 @@ public:
     return getConsumerLimit(*this, schedule, target);
   }
   RegisterSplit splitRegisters(int64_t units, int64_t registers,
-                               bool producerComputes) const override;
+                               bool producerComputes,
+                               bool corrects) const override;
 
   double getRate(ElementType type, const TargetInfo &target) const override {
     return getDenseRate(type, target) * target.wgmmaShare;
@@ -90,11 +91,12 @@ void Wgmma::checkMapping(const AttentionProblem &problem,
 }
 
 RegisterSplit Wgmma::splitRegisters(int64_t units, int64_t registers,
-                                    bool producerComputes) const {
+                                    bool producerComputes,
+                                    bool /*corrects*/) const {
   int64_t producer = units == 1 ? 56 : units == 2 ? 24 : 32;
   if (producerComputes && units > 1)
     producer += kProducerShare * units;
-  return shareRegisters(producer, units, registers);
+  return shareRegisters(producer, /*correction=*/0, units, registers);
 }
 
 /// Elements of a bias that are on their way while others are added, of a wgmma

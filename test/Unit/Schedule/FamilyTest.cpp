@@ -38,12 +38,12 @@ TEST(Family, registersOfRolesFit) {
         if (producerComputes && id != MmaFamily::Wgmma)
           continue;
         RegisterSplit split =
-            family.splitRegisters(units, 65536, producerComputes);
+            family.splitRegisters(units, 65536, producerComputes, false);
         EXPECT_LE(split.producer + units * split.consumer, start);
         EXPECT_EQ(split.producer % 8 + split.consumer % 8, 0);
         EXPECT_GE(split.producer, producerComputes ? 40 : 24);
       }
-      RegisterSplit split = family.splitRegisters(units, 65536, false);
+      RegisterSplit split = family.splitRegisters(units, 65536, false, false);
       Schedule schedule;
       schedule.mma = id;
       schedule.warps = 4 * units;

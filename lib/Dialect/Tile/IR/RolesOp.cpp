@@ -23,7 +23,7 @@ void RolesOp::build(OpBuilder &builder, OperationState &state,
                     ArrayRef<StringRef> names, int64_t producerRegisters,
                     bool all, int64_t consumerRegisters) {
   build(builder, state, builder.getStrArrayAttr(names), producerRegisters, all,
-        consumerRegisters, names.size());
+        /*warpgroup_registers=*/IntegerAttr(), consumerRegisters, names.size());
 }
 
 Region *RolesOp::getRole(StringRef name) {
@@ -34,7 +34,32 @@ Region *RolesOp::getRole(StringRef name) {
   return nullptr;
 }
 
-/// `producer(24) all {...}`: the registers with the first role, which all have.
+bool RolesOp::hasOneThread(Operation *op) {
+  auto isIn = [&](Region &role) {
+    return role.isAncestor(op->getParentRegion());
+  };
+  Region *warpgroup = getWarpgroupRole();
+  return !getAll() && !isIn(getConsumer()) && !(warpgroup && isIn(*warpgroup));
+}
+
+RolesOp RolesOp::addRole(StringRef name, Region &role,
+                         std::optional<int64_t> registers) {
+  OpBuilder builder(*this);
+  SmallVector<StringRef> names(getNames().getAsValueRange<StringAttr>());
+  names.push_back(name);
+  auto added = create(builder, getLoc(), names, getProducerRegisters(),
+                      getAll(), getConsumerRegisters());
+  added.setWarpgroupRegisters(registers);
+  added.getConsumer().takeBody(getConsumer());
+  for (auto [to, from] : llvm::zip(added.getProducers(), getProducers()))
+    to.takeBody(from);
+  added.getProducers().back().takeBody(role);
+  erase();
+  return added;
+}
+
+/// `producer(24) all {...}`: the registers with the first role, which all of
+/// one thread have.
 void RolesOp::print(OpAsmPrinter &printer) {
   auto printRegisters = [&](int64_t count) {
     if (count != kAsLaunched)
@@ -48,6 +73,10 @@ void RolesOp::print(OpAsmPrinter &printer) {
       printRegisters(getProducerRegisters());
       printer << (getAll() ? " all" : "");
     }
+    if (&role == getWarpgroupRole()) {
+      printer << " warpgroup";
+      printRegisters(*getWarpgroupRegisters());
+    }
     printer << " ";
     printer.printRegion(role);
     isFirst = false;
@@ -56,10 +85,10 @@ void RolesOp::print(OpAsmPrinter &printer) {
   printRegisters(getConsumerRegisters());
   printer << " ";
   printer.printRegion(getConsumer());
-  printer.printOptionalAttrDict((*this)->getAttrs(),
-                                {getNamesAttrName(), getAllAttrName(),
-                                 getProducerRegistersAttrName(),
-                                 getConsumerRegistersAttrName()});
+  printer.printOptionalAttrDict(
+      (*this)->getAttrs(),
+      {getNamesAttrName(), getAllAttrName(), getProducerRegistersAttrName(),
+       getWarpgroupRegistersAttrName(), getConsumerRegistersAttrName()});
 }
 
 ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -92,7 +121,16 @@ ParseResult RolesOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
     if (names.empty() && succeeded(parser.parseOptionalKeyword("all")))
       result.addAttribute(getAllAttrName(result.name), builder.getUnitAttr());
+    StringAttr ofWarpgroup = getWarpgroupRegistersAttrName(result.name);
+    if (result.attributes.get(ofWarpgroup))
+      return parser.emitError(parser.getCurrentLocation(),
+                              "expected the consumer behind the role of a "
+                              "warpgroup, got '")
+             << name << "'";
     names.push_back(name);
+    if (succeeded(parser.parseOptionalKeyword("warpgroup")) &&
+        parseRegisters(ofWarpgroup))
+      return failure();
     if (parseRole())
       return failure();
   }
@@ -141,16 +179,27 @@ LogicalResult RolesOp::verify() {
       !getConsumer().getArgument(0).getType().isIndex())
     return emitOpError() << "expected the consumer to take the number of its "
                             "warpgroup, an index";
-  uint64_t warps =
+  int64_t warps =
       cast<KernelOp>((*this)->getParentOp()).getProducerWarps().value_or(0);
-  if (uint64_t most = getAll() ? 1 : std::max<uint64_t>(warps, 1);
-      names.size() > most)
+  bool hasWarpgroup = getWarpgroupRegisters().has_value();
+  int64_t ofOneThread = static_cast<int64_t>(names.size()) - hasWarpgroup;
+  if (hasWarpgroup && (warps != 2 * kWarpgroupWarps || ofOneThread < 1))
+    return emitOpError() << "expected a warpgroup behind the four warps of at "
+                            "least one other role, got "
+                         << warps << " warps for " << names.size() << " roles";
+  if (hasWarpgroup)
+    warps -= kWarpgroupWarps;
+  if (int64_t most = getAll() ? 1 : std::max<int64_t>(warps, 1);
+      ofOneThread > most)
     return emitOpError() << "expected at most " << most
-                         << " roles beside the consumer, got " << names.size();
-  int64_t producer = getProducerRegisters(), consumer = getConsumerRegisters();
-  if (producer == kAsLaunched && consumer == kAsLaunched)
+                         << " roles beside the consumer, got " << ofOneThread;
+  SmallVector<int64_t> counts = {static_cast<int64_t>(getProducerRegisters()),
+                                 static_cast<int64_t>(getConsumerRegisters())};
+  if (hasWarpgroup)
+    counts.push_back(*getWarpgroupRegisters());
+  if (llvm::all_of(counts, [](int64_t n) { return n == kAsLaunched; }))
     return success();
-  for (int64_t registers : {producer, consumer})
+  for (int64_t registers : counts)
     if (registers < 24 || registers > 256 || registers % 8 != 0)
       return emitOpError()
              << "expected registers to be a multiple of 8 from 24 "
@@ -161,9 +210,16 @@ LogicalResult RolesOp::verify() {
 
 LogicalResult UniformOp::verify() {
   auto roles = (*this)->getParentOfType<RolesOp>();
-  if (roles && !roles.getAll() &&
-      !roles.getConsumer().isAncestor((*this)->getParentRegion()))
+  if (roles && roles.hasOneThread(*this))
     return emitOpError(
         "expected all lanes of a warp, got a role of one thread");
   return success();
+}
+
+LogicalResult AsWarpgroupOp::verify() {
+  auto roles = (*this)->getParentOfType<RolesOp>();
+  Region *role = roles ? roles.getWarpgroupRole() : nullptr;
+  if (role && role->isAncestor((*this)->getParentRegion()))
+    return success();
+  return emitOpError("expected to be in the role of a warpgroup");
 }

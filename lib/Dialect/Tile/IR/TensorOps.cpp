@@ -171,8 +171,7 @@ LogicalResult ScaleTensorOp::verify() {
 
 LogicalResult CommitTensorsOp::verify() {
   auto roles = (*this)->getParentOfType<RolesOp>();
-  if (roles && !roles.getAll() &&
-      !roles.getConsumer().isAncestor((*this)->getParentRegion()))
+  if (roles && roles.hasOneThread(*this))
     return success();
   return emitOpError("expected a role of one thread, whose products arrive");
 }

@@ -744,6 +744,25 @@ LogicalResult LoadRowOp::verify() {
                      getIndices().size());
 }
 
+/// A row fragment and a vector of as many elements of its type.
+static LogicalResult verifySharedRows(Operation *op, FragmentType rows,
+                                      SharedType vector) {
+  if (rows.isRow() && rows.getElementType().isF32() && !vector.isRing() &&
+      vector.isVector() && vector.getCols() == rows.getRows() &&
+      vector.getElementType() == rows.getElementType())
+    return success();
+  return op->emitOpError() << "expected f32 rows and a vector of as many, got "
+                           << rows << " and " << vector;
+}
+
+LogicalResult StoreSharedRowsOp::verify() {
+  return verifySharedRows(*this, getSource().getType(), getVector().getType());
+}
+
+LogicalResult LoadSharedRowsOp::verify() {
+  return verifySharedRows(*this, getResult().getType(), getVector().getType());
+}
+
 LogicalResult LoadColumnOp::verify() {
   FragmentType result = getResult().getType();
   if (!result.isColumn() && !result.isAccumulator())

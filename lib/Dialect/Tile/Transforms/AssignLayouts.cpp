@@ -186,7 +186,8 @@ void LayoutAssignment::visit(Operation *op) {
         if (!store.getSource().getType().isVector())
           pin(store.getSource());
       })
-      .Case<StoreTensorOp, ScaleTensorOp, AnyOp, FillOp, LoadRowOp>([](auto) {})
+      .Case<StoreTensorOp, ScaleTensorOp, AnyOp, FillOp, LoadRowOp,
+            LoadSharedRowsOp, StoreSharedRowsOp>([](auto) {})
       .Default([&](Operation *other) { pinAll(other); });
 }
 

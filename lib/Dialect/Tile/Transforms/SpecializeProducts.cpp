@@ -78,7 +78,6 @@ private:
   bool matchLoops();
   void findOperandBarriers();
   void createBarriers();
-  void addRole(Region &role);
   void giveTilesBack();
   void tellRole(MmaTensorOp product);
   void stripConsumer();
@@ -164,22 +163,6 @@ void Products::createBarriers() {
     barrier = AllocMbarrierOp::create(builder, init.getLoc(), type,
                                       /*offset=*/IntegerAttr());
   }
-}
-
-/// An op has as many regions as it is made with.
-void Products::addRole(Region &role) {
-  OpBuilder builder(roles);
-  SmallVector<StringRef> names(roles.getNames().getAsValueRange<StringAttr>());
-  names.push_back(RolesOp::kProducts);
-  auto added = RolesOp::create(builder, roles.getLoc(), names,
-                               roles.getProducerRegisters(), roles.getAll(),
-                               roles.getConsumerRegisters());
-  added.getConsumer().takeBody(roles.getConsumer());
-  for (auto [to, from] : llvm::zip(added.getProducers(), roles.getProducers()))
-    to.takeBody(from);
-  added.getProducers().back().takeBody(role);
-  roles.erase();
-  roles = added;
 }
 
 /// Of the query and what else a persistent CTA has for a tile, consumers may
@@ -286,7 +269,7 @@ bool Products::specialize() {
   }
   for (auto [tile, barrier] : ready)
     init.getBarriersMutable().append(barrier);
-  addRole(role);
+  roles = roles.addRole(RolesOp::kProducts, role);
   giveTilesBack();
   stripConsumer();
   return true;

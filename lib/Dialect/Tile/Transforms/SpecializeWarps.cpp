@@ -174,11 +174,13 @@ Value Specializer::getPhaseBefore(Value parity) {
 //===----------------------------------------------------------------------===//
 
 RolesOp Specializer::createRoles() {
-  auto [producer, consumer] = family.splitRegisters(
+  attn::RegisterSplit split = family.splitRegisters(
       kernel.getWarps() / family.facts.unitWarps, kRegistersPerSm,
-      /*producerComputes=*/rewrites() || looksUpPages());
-  auto roles = RolesOp::create(builder, kernel.getLoc(), {RolesOp::kProducer},
-                               producer, /*all=*/rewrites(), consumer);
+      /*producerComputes=*/rewrites() || looksUpPages(),
+      /*corrects=*/false);
+  auto roles =
+      RolesOp::create(builder, kernel.getLoc(), {RolesOp::kProducer},
+                      split.producer, /*all=*/rewrites(), split.consumer);
   roles.getProducer().emplaceBlock();
   Block &block = roles.getConsumer().emplaceBlock();
   warpgroup = block.addArgument(builder.getIndexType(), kernel.getLoc());

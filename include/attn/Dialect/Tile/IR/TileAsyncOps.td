@@ -17,24 +17,29 @@ def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
     last one here, whose argument is the number of the warpgroup, the same in all
     its threads. Of the kernel's producer warps the first runs the first of the
     other roles, the second the next one, by one thread each; or with `all` each
-    thread of them runs the only one. The numbers are registers a thread, which
-    producer warps and consumers divide anew (PTX ISA, setmaxnreg); without them
-    all threads keep what the kernel is launched with.
+    thread of them runs the only one. A role behind those may have a `warpgroup`
+    of its own: four producer warps behind the first four, all of whose threads run
+    it. The numbers are registers a thread, which the warpgroups divide anew (PTX ISA,
+    setmaxnreg); without them all threads keep what the kernel is launched with.
 
     Example:
     ```mlir
-    attn_tile.roles producer(24) {
+    attn_tile.roles producer(40) {
       attn_tile.copy_tma %k[%b, %h, %n] to %kt, %full[%stage] : ...
     } products {
       attn_tile.mma_tensor %q, %kt transpose_b into %s[%group], %done one_thread : ...
-    } consumer(240) {
+    } correction warpgroup(72) {
+      attn_tile.mbarrier_wait %risen[%c0], %parity : ...
+    } consumer(200) {
     ^bb0(%warpgroup: index):
       attn_tile.mbarrier_wait %done[%warpgroup], %parity : ...
     }
     ```
   }];
   let arguments = (ins StrArrayAttr:$names, I64Attr:$producer_registers,
-                       UnitAttr:$all, I64Attr:$consumer_registers);
+                       UnitAttr:$all,
+                       OptionalAttr<I64Attr>:$warpgroup_registers,
+                       I64Attr:$consumer_registers);
   let regions = (region SizedRegion<1>:$consumer,
                         VariadicRegion<SizedRegion<1>>:$producers);
   let builders = [OpBuilder<(ins "::llvm::ArrayRef<::llvm::StringRef>":$names,
@@ -45,9 +50,11 @@ def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
   let extraClassDeclaration = [{
     static constexpr ::llvm::StringLiteral kConsumer = "consumer",
                                            kProducer = "producer",
-                                           kProducts = "products";
+                                           kProducts = "products",
+                                           kCorrection = "correction";
     /// Of the numbers of registers: no setmaxnreg.
     static constexpr int64_t kAsLaunched = 0;
+    static constexpr int64_t kWarpgroupWarps = 4;
 
     ::mlir::Value getWarpgroup() { return getConsumer().getArgument(0); }
     /// The role of this name, among those of producer warps; null if there is
@@ -55,10 +62,43 @@ def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
     ::mlir::Region *getRole(::llvm::StringRef name);
     /// Who loads.
     ::mlir::Region &getProducer() { return getProducers().front(); }
+    /// The last of those roles, if a warpgroup runs it; or null.
+    ::mlir::Region *getWarpgroupRole() {
+      return getWarpgroupRegisters() ? &getProducers().back() : nullptr;
+    }
+    /// True for an op in a role of one thread.
+    bool hasOneThread(::mlir::Operation *op);
+    /// Adds `role`, a block, behind the others, for a warpgroup of `registers`
+    /// or, if there are none, for one thread. An op has as many regions as it is
+    /// made with: this one is erased.
+    RolesOp addRole(::llvm::StringRef name, ::mlir::Region &role,
+                    ::std::optional<int64_t> registers = ::std::nullopt);
     std::string getRoleName(unsigned number) {
       return ::llvm::cast<::mlir::StringAttr>(getNames()[number]).str();
     }
   }];
+}
+
+def AsWarpgroupOp : AttnTile_Op<"as_warpgroup", [NoTerminator, SingleBlock,
+    RecursiveMemoryEffects]> {
+  let summary = "what the threads of a warpgroup do in the place of another's";
+  let description = [{
+    Of a role that has a warpgroup (`attn_tile.roles`). In the body its threads
+    have the rows of fragments, and the named barriers, of consumers'
+    `warpgroup`, as if they had their numbers.
+
+    Example:
+    ```mlir
+    attn_tile.as_warpgroup %c1 {
+      %o = attn_tile.load_tensor %sum[%c1] : !attn_tile.tensor<256x64xf32>
+          -> !attn_tile.fragment<256x64xf32, accumulator>
+    }
+    ```
+  }];
+  let arguments = (ins Index:$warpgroup);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$warpgroup attr-dict-with-keyword $body";
+  let hasVerifier = 1;
 }
 
 def AllocMbarrierOp : AttnTile_Op<"alloc_mbarrier", [

@@ -127,4 +127,44 @@ def ClearRowsOp : AttnTile_Op<"clear_rows", [
   let hasVerifier = 1;
 }
 
+def StoreSharedRowsOp : AttnTile_Op<"store_shared_rows",
+    [MemoryEffects<[MemWrite]>]> {
+  let summary = "one value for each row, to a vector in shared memory";
+  let description = [{
+    Element r of `vector` becomes the value of row r of `source`: for warps that
+    have those rows in another layout, or in another role.
+
+    Example:
+    ```mlir
+    attn_tile.store_shared_rows %sums to %vector
+        : !attn_tile.fragment<256xf32, lane_row> to !attn_tile.shared<1x256xf32, swizzle = 128>
+    ```
+  }];
+  let arguments = (ins AttnTile_Fragment:$source, AttnTile_Shared:$vector);
+  let assemblyFormat = [{
+    $source `to` $vector attr-dict `:` type($source) `to` type($vector)
+  }];
+  let hasVerifier = 1;
+}
+
+def LoadSharedRowsOp : AttnTile_Op<"load_shared_rows",
+    [MemoryEffects<[MemRead]>]> {
+  let summary = "one value for each row, from a vector in shared memory";
+  let description = [{
+    The converse of `attn_tile.store_shared_rows`.
+
+    Example:
+    ```mlir
+    %sums = attn_tile.load_shared_rows %vector
+        : !attn_tile.shared<1x256xf32, swizzle = 128> -> !attn_tile.fragment<256xf32, row>
+    ```
+  }];
+  let arguments = (ins AttnTile_Shared:$vector);
+  let results = (outs AttnTile_Fragment:$result);
+  let assemblyFormat = [{
+    $vector attr-dict `:` type($vector) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif // ATTN_DIALECT_TILE_IR_TILEROWOPS_TD

@@ -732,6 +732,34 @@ def CommitQueryPass : Pass<"attn-tile-commit-query", "::attn::tile::KernelOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def SpecializeCorrectionPass : Pass<"attn-tile-specialize-correction", "::attn::tile::KernelOp"> {
+  let summary = "Let a warpgroup of its own rescale the output and store it";
+  let description = [{
+    Where `correction_warps` asks for it (`#attn.schedule`), the role of another
+    warpgroup, behind those of one thread, does what concerns the output, a sum in
+    tensor memory, for each warpgroup of the softmax in turn (FlashAttention-4's
+    correction):
+
+    - It stores the zeros to which products are added.
+    - In each step the softmax tells it by how much its rows have changed the sum's
+      scale, a number for each row in shared memory; where one has, it rescales the
+      sum. The products' thread waits for it, beside the weights.
+    - Behind the key loops the softmax tells it what it has for each row, and begins
+      its next tile: this role changes the output, writes it to shared memory and
+      copies it to global memory.
+
+    Registers are divided anew. Kernels whose output is no such sum, goes through the
+    next query's place, or needs more of the softmax than rows stay as they are; a
+    remark says why.
+
+    Requires: roles, as `--attn-tile-specialize-products` makes them. Ensures: nothing.
+  }];
+  let statistics = [
+    Statistic<"numKernels", "corrected-kernels", "Number of kernels with a role that corrects the output">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def CommitStagesPass : Pass<"attn-tile-commit-stages", "::attn::tile::KernelOp"> {
   let summary = "Let products give back the stages that they read";
   let description = [{
