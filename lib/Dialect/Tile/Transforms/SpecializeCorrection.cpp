@@ -34,10 +34,14 @@ static constexpr int64_t kRegistersPerSm = 65536;
 namespace {
 
 /// Where the products' thread waits for the weights of a warpgroup, whose
-/// product it adds to the output.
+/// product it adds to the output, in a step of a loop.
 struct Addition {
   MbarrierWaitOp wait;
   int64_t group;
+
+  scf::ForOp getLoop() const {
+    return cast<scf::ForOp>(MbarrierWaitOp(wait)->getParentOp());
+  }
 };
 
 class Corrector {
@@ -56,20 +60,22 @@ private:
   bool matchZeros();
   bool matchAdditions();
   void createBarriers();
-  Value createBarrier();
+  Value createBarrier(int64_t stages);
   Value createVector();
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, kernel.getLoc(), value);
   }
   Value getTileParity(Region &role);
-  void arrive(Value barrier, Value group);
+  Value getStepStage(scf::ForOp loop, Value group);
+  void arrive(Value barrier, Value stage);
   void tellRescale(scf::IfOp rescale);
   void tellOutput();
   void waitForCorrection(Addition addition);
   void buildRole(Region &role);
-  void buildStep(MbarrierWaitOp wait, int64_t group);
-  void buildZeros(Region &role);
-  void buildOutputs(Region &role);
+  void buildStep(Addition addition, Value firstStep);
+  void buildRescale(Value group);
+  void buildZeros(Value group);
+  void buildOutputs(Region &role, Value firstStep, Value lastStep);
   void buildEnd(Region &role);
   void stripConsumer();
   void divideRegisters();
@@ -86,8 +92,8 @@ private:
   StoreTensorOp zeros;
   SmallVector<Addition> additions;
   Value decays; ///< of a step's rows, 1 where none of the warp's has risen
-  /// Those are there; the output is changed by them; what the rows of a whole
-  /// tile are is there; and has been read.
+  /// Those are there, of every other step; the output is ready for a product;
+  /// what a whole tile's rows are is there; and has been read.
   Value told, corrected, ended, taken;
   SmallVector<Value> vectors; ///< of those rows
 };
@@ -141,13 +147,19 @@ bool Corrector::matchAdditions() {
     while (op && !isa<MbarrierWaitOp>(op))
       op = op->getPrevNode();
     auto wait = dyn_cast_if_present<MbarrierWaitOp>(op);
-    if (!wait || getConstantIntValue(wait.getStage()) != group ||
+    auto loop = dyn_cast<scf::ForOp>(product->getParentOp());
+    if (!wait || !loop || loop->getBlock() != &getTileBlock(products) ||
+        !findStepCounter(loop) ||
+        getConstantIntValue(wait.getStage()) != group ||
         wait.getBarrier().getType().getArrivals() != RolesOp::kWarpgroupWarps)
       return WalkResult::interrupt();
     additions.push_back({wait, *group});
     return WalkResult::advance();
   });
-  return !walk.wasInterrupted() && !additions.empty();
+  bool areCounted = llvm::all_of(rescales, [](scf::IfOp branch) {
+    return findStepCounter(cast<scf::ForOp>(branch->getParentOp()));
+  });
+  return !walk.wasInterrupted() && !additions.empty() && areCounted;
 }
 
 static bool countsTiles(Region &role) {
@@ -170,11 +182,11 @@ StringRef Corrector::findObstacle() {
 //===----------------------------------------------------------------------===//
 
 /// One for each warpgroup of the softmax, of whose rows each warp tells.
-Value Corrector::createBarrier() {
+Value Corrector::createBarrier(int64_t stages) {
   auto init = *kernel.getBody().front().getOps<InitMbarriersOp>().begin();
   builder.setInsertionPoint(init);
   auto type =
-      MbarrierType::get(builder.getContext(), groups, RolesOp::kWarpgroupWarps);
+      MbarrierType::get(builder.getContext(), stages, RolesOp::kWarpgroupWarps);
   Value barrier =
       AllocMbarrierOp::create(builder, init.getLoc(), type, IntegerAttr());
   init.getBarriersMutable().append(barrier);
@@ -190,8 +202,9 @@ Value Corrector::createVector() {
 }
 
 void Corrector::createBarriers() {
-  for (Value *barrier : {&told, &corrected, &ended, &taken})
-    *barrier = createBarrier();
+  told = createBarrier(2 * groups);
+  for (Value *barrier : {&corrected, &ended, &taken})
+    *barrier = createBarrier(groups);
   decays = createVector();
   for (size_t i = 0; i < output.getRows().size(); ++i)
     vectors.push_back(createVector());
@@ -207,12 +220,22 @@ Value Corrector::getTileParity(Region &role) {
                                constant(1));
 }
 
+/// The barrier by which a warpgroup tells of a step. The softmax may be a step
+/// ahead: the first one's product waits for nothing that it tells.
+Value Corrector::getStepStage(scf::ForOp loop, Value group) {
+  Location loc = loop.getLoc();
+  Value step = loop.getRegionIterArg(*findStepCounter(loop));
+  Value odd = arith::AndIOp::create(builder, loc, step, constant(1));
+  Value first = arith::MulIOp::create(builder, loc, odd, constant(groups));
+  return arith::AddIOp::create(builder, loc, first, group);
+}
+
 /// What the lanes of a warp have read and written comes before its arrival.
-void Corrector::arrive(Value barrier, Value group) {
+void Corrector::arrive(Value barrier, Value stage) {
   Location loc = kernel.getLoc();
   FenceTensorsOp::create(builder, loc, /*after=*/false);
   SyncWarpOp::create(builder, loc);
-  MbarrierArriveOp::create(builder, loc, barrier, group);
+  MbarrierArriveOp::create(builder, loc, barrier, stage);
 }
 
 //===----------------------------------------------------------------------===//
@@ -242,9 +265,10 @@ static Value selectDecays(OpBuilder &builder, scf::IfOp rescale) {
 /// output was changed by the last step's.
 void Corrector::tellRescale(scf::IfOp rescale) {
   builder.setInsertionPoint(rescale);
+  auto loop = cast<scf::ForOp>(rescale->getParentOp());
   Value sent = selectDecays(builder, rescale);
   StoreSharedRowsOp::create(builder, rescale.getLoc(), sent, decays);
-  arrive(told, roles.getWarpgroup());
+  arrive(told, getStepStage(loop, roles.getWarpgroup()));
   rescale.erase();
 }
 
@@ -282,69 +306,86 @@ void Corrector::stripConsumer() {
 // The role
 //===----------------------------------------------------------------------===//
 
-/// Where a row of the warp has risen, all of its rows are rescaled.
-void Corrector::buildStep(MbarrierWaitOp wait, int64_t group) {
-  builder.setInsertionPoint(wait);
-  Location loc = wait.getLoc();
-  Value number = constant(group);
-  MbarrierWaitOp::create(builder, loc, told, number, wait.getParity());
-  auto as = AsWarpgroupOp::create(builder, loc, number);
-  builder.setInsertionPointToStart(&as.getBody().emplaceBlock());
-  auto rowType = FragmentType::get(
-      builder.getContext(), cast<TensorTileType>(sum.getType()).getRows(),
-      builder.getF32Type(),
-      FragmentLayoutAttr::getLaneRow(builder.getContext()));
-  Value factor = LoadSharedRowsOp::create(builder, loc, rowType, decays);
-  auto map = MapOp::create(builder, loc, rowType, factor);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    Block &body = map.getBody().emplaceBlock();
-    Value decay = body.addArgument(builder.getF32Type(), loc);
-    body.addArgument(builder.getI32Type(), loc);
-    builder.setInsertionPointToStart(&body);
-    auto number = [&](float value) {
-      return arith::ConstantOp::create(builder, loc,
-                                       builder.getF32FloatAttr(value));
-    };
-    Value one = number(1.0f);
-    Value falls = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE,
-                                        decay, one);
-    Value flag =
-        arith::SelectOp::create(builder, loc, falls, one, number(0.0f));
-    YieldOp::create(builder, loc, flag);
-  }
-  Value any = AnyOp::create(builder, loc, map.getResult());
-  auto branch = scf::IfOp::create(builder, loc, any);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  ScaleTensorOp::create(builder, loc, sum, number, factor);
-  builder.setInsertionPointAfter(as);
-  arrive(corrected, number);
+/// 1 for each row whose factor is another number.
+static Value flagFactors(OpBuilder &builder, Value factors) {
+  Location loc = factors.getLoc();
+  auto map = MapOp::create(builder, loc, factors.getType(), factors);
+  OpBuilder::InsertionGuard guard(builder);
+  Block &body = map.getBody().emplaceBlock();
+  Value factor = body.addArgument(builder.getF32Type(), loc);
+  body.addArgument(builder.getI32Type(), loc);
+  builder.setInsertionPointToStart(&body);
+  auto number = [&](float value) {
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getF32FloatAttr(value));
+  };
+  Value one = number(1.0f), zero = number(0.0f);
+  Value differs = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE,
+                                        factor, one);
+  Value flag = arith::SelectOp::create(builder, loc, differs, one, zero);
+  YieldOp::create(builder, loc, flag);
+  return map.getResult();
 }
 
-/// Zeros for the tile's products to be added to.
-void Corrector::buildZeros(Region &role) {
-  builder.setInsertionPointToStart(&getTileBlock(role));
-  Location loc = zeros.getLoc();
-  for (int64_t group = 0; group < groups; ++group) {
-    Value number = constant(group);
-    auto as = AsWarpgroupOp::create(builder, loc, number);
+/// Where a row of the warp has risen, all of its rows are rescaled.
+void Corrector::buildRescale(Value group) {
+  Location loc = kernel.getLoc();
+  auto as = AsWarpgroupOp::create(builder, loc, group);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&as.getBody().emplaceBlock());
+  MLIRContext *context = builder.getContext();
+  auto rows = FragmentType::get(
+      context, cast<TensorTileType>(sum.getType()).getRows(),
+      builder.getF32Type(), FragmentLayoutAttr::getLaneRow(context));
+  Value factors = LoadSharedRowsOp::create(builder, loc, rows, decays);
+  Value any = AnyOp::create(builder, loc, flagFactors(builder, factors));
+  auto branch = scf::IfOp::create(builder, loc, any);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  ScaleTensorOp::create(builder, loc, sum, group, factors);
+}
+
+/// In a tile's first step the output is zeros still.
+void Corrector::buildStep(Addition addition, Value firstStep) {
+  builder.setInsertionPoint(addition.wait);
+  Location loc = addition.wait.getLoc();
+  scf::ForOp loop = addition.getLoop();
+  Value group = constant(addition.group);
+  Value step = loop.getRegionIterArg(*findStepCounter(loop));
+  Value round = arith::ShRUIOp::create(builder, loc, step, constant(1));
+  Value parity = arith::AndIOp::create(builder, loc, round, constant(1));
+  MbarrierWaitOp::create(builder, loc, told, getStepStage(loop, group), parity);
+  Value isLater = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                        step, firstStep);
+  auto later = scf::IfOp::create(builder, loc, isLater);
+  builder.setInsertionPointToStart(later.thenBlock());
+  buildRescale(group);
+  arrive(corrected, group);
+}
+
+/// Zeros for the next products of a warpgroup to be added to, which may begin.
+void Corrector::buildZeros(Value group) {
+  auto as = AsWarpgroupOp::create(builder, zeros.getLoc(), group);
+  {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(&as.getBody().emplaceBlock());
     IRMapping mapping;
     builder.clone(*zeros.getSource().getDefiningOp(), mapping);
-    mapping.map(zeros.getWarpgroup(), number);
+    mapping.map(zeros.getWarpgroup(), group);
     builder.clone(*zeros, mapping);
   }
+  arrive(corrected, group);
 }
 
-void Corrector::buildOutputs(Region &role) {
-  Block &block = getTileBlock(role);
-  if (scf::ForOp tiles = getTileLoop(role))
+void Corrector::buildOutputs(Region &role, Value firstStep, Value lastStep) {
+  scf::ForOp tiles = getTileLoop(role);
+  if (tiles)
     builder.setInsertionPoint(tiles.getBody()->getTerminator());
   else
-    builder.setInsertionPointToEnd(&block);
+    builder.setInsertionPointToEnd(&role.front());
   Location loc = kernel.getLoc();
   Value parity = getTileParity(role);
+  Value hasSteps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                         firstStep, lastStep);
   for (int64_t group = 0; group < groups; ++group) {
     Value number = constant(group);
     MbarrierWaitOp::create(builder, loc, ended, number, parity);
@@ -352,7 +393,7 @@ void Corrector::buildOutputs(Region &role) {
     builder.setInsertionPointToStart(&as.getBody().emplaceBlock());
     IRMapping mapping;
     mapping.map(roles.getWarpgroup(), number);
-    if (scf::ForOp tiles = getTileLoop(role))
+    if (tiles)
       mapping.map(getTileLoop(consumer).getInductionVar(),
                   tiles.getInductionVar());
     for (auto [rows, vector] : llvm::zip_equal(output.getRows(), vectors))
@@ -362,6 +403,12 @@ void Corrector::buildOutputs(Region &role) {
     output.clone(builder, mapping);
     builder.setInsertionPointAfter(as);
     arrive(taken, number);
+    if (!tiles)
+      continue;
+    auto next = scf::IfOp::create(builder, loc, hasSteps);
+    builder.setInsertionPointToStart(next.thenBlock());
+    buildZeros(number);
+    builder.setInsertionPointAfter(next);
   }
 }
 
@@ -386,13 +433,22 @@ void Corrector::buildRole(Region &role) {
             FenceTensorsOp>(op))
       others.push_back(op);
   });
+  SmallVector<Addition> steps;
   for (Addition addition : additions)
-    buildStep(cast<MbarrierWaitOp>(mapping.lookup(addition.wait)),
-              addition.group);
+    steps.push_back(
+        {cast<MbarrierWaitOp>(mapping.lookup(addition.wait.getOperation())),
+         addition.group});
+  scf::ForOp first = steps.front().getLoop(), last = steps.back().getLoop();
+  Value firstStep = first.getInitArgs()[*findStepCounter(first)],
+        lastStep = last.getResult(*findStepCounter(last));
+  for (Addition step : steps)
+    buildStep(step, firstStep);
   for (Operation *op : others)
     op->erase();
-  buildZeros(role);
-  buildOutputs(role);
+  buildOutputs(role, firstStep, lastStep);
+  builder.setInsertionPointToStart(&role.front());
+  for (int64_t group = 0; group < groups; ++group)
+    buildZeros(constant(group));
   buildEnd(role);
   IRRewriter rewriter(builder.getContext());
   (void)runRegionDCE(rewriter, role);
