@@ -49,6 +49,7 @@ void attn::buildTilePipeline(OpPassManager &pm,
   kernels.addPass(tile::createSliceStepsPass());
   kernels.addPass(tile::createHandOverEarlyPass());
   kernels.addPass(tile::createCommitQueryPass());
+  kernels.addPass(tile::createStartNextTilePass());
   kernels.addPass(tile::createSpecializeCorrectionPass());
   kernels.addPass(tile::createCommitStagesPass());
   kernels.addPass(tile::createSinkWaitsPass());

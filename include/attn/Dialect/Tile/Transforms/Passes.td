@@ -732,6 +732,28 @@ def CommitQueryPass : Pass<"attn-tile-commit-query", "::attn::tile::KernelOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def StartNextTilePass : Pass<"attn-tile-start-next-tile", "::attn::tile::KernelOp"> {
+  let summary = "Start the next tile's first scores in the last step of a persistent CTA's tile";
+  let description = [{
+    Behind the product that reads a step's weights, the products' thread starts the
+    scores of the next step (`--attn-tile-start-ahead`). In a tile's last step there
+    is none, and the next tile's first scores came behind the products of all
+    warpgroups. Now the thread waits for the next query there, and starts the scores
+    of that tile for each warpgroup behind its own last product: a warpgroup that is
+    half a step ahead stays so.
+
+    Only where the query's place is given back by the products that read it: any
+    other query may come when consumers have ended this tile, for which they need
+    products that the thread would start behind that wait.
+
+    Requires: roles, behind `--attn-tile-commit-query`. Ensures: nothing.
+  }];
+  let statistics = [
+    Statistic<"numKernels", "kernels-with-early-tiles", "Number of kernels whose tiles begin in the last step of the one before">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def SpecializeCorrectionPass : Pass<"attn-tile-specialize-correction", "::attn::tile::KernelOp"> {
   let summary = "Let a warpgroup of its own rescale the output and store it";
   let description = [{
