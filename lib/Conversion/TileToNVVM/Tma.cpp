@@ -37,7 +37,8 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
     int64_t ctas = op.getCtas();
     Value barrier = mbarrierAddress(index, adaptor.getBarrier().front(),
                                     adaptor.getStage().front());
-    Value bytes = index.i32(type.getTileBytes());
+    int64_t rowBytes = type.getTileBytes() / type.getRows();
+    Value bytes = index.i32(op.countRows() * rowBytes);
     if (op.getFirstCta())
       bytes = announceForPair(rewriter, loc, type.getTileBytes());
     NVVM::MBarrierArriveExpectTxOp::create(
@@ -76,8 +77,9 @@ struct CopyTmaLowering : TileOpLowering<CopyTmaOp> {
               index.offset(tile, row * type.getSwizzle()),
               {barrier, multicast, policy});
     };
+    coordinates[1] = index.add(coordinates[1], op.getFirstRow());
     if (pages.empty())
-      copyPanels(/*row=*/0);
+      copyPanels(op.getFirstRow());
     for (auto [number, page] : llvm::enumerate(pages)) {
       coordinates.back() = page;
       copyPanels(static_cast<int64_t>(number) * type.getRows() /

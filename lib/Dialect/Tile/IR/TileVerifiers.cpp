@@ -279,7 +279,15 @@ LogicalResult CopyTmaOp::verify() {
                          << " rows, of one CTA, into multiples of 8, got "
                          << pages << " with ctas = " << ctas;
   int64_t parts = std::max(ctas, pages);
-  auto expected = TensorMapType::getFor(tile, tile.getRows() / parts);
+  if (std::optional<ArrayRef<int64_t>> rows = getRows();
+      rows &&
+      (parts > 1 || getFirstCta() || rows->size() != 2 || rows->front() < 0 ||
+       rows->back() <= rows->front() || rows->back() > tile.getRows() ||
+       rows->front() % 8 != 0 || rows->back() % 8 != 0))
+    return emitOpError() << "expected rows [from, to] in multiples of 8 up to "
+                         << tile.getRows() << ", of one CTA, got [" << *rows
+                         << "]";
+  auto expected = TensorMapType::getFor(tile, countRows() / parts);
   if (getSource().getType() != expected)
     return emitOpError() << "expected a tensor map of the tile's panels, "
                          << expected << ", got " << getSource().getType();

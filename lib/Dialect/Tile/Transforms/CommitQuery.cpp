@@ -30,6 +30,7 @@ namespace {
 struct Branch {
   scf::IfOp op;
   Value step, count;
+  int64_t group = 0; ///< whose products they are
 };
 
 class QueryCommitter {
@@ -48,6 +49,10 @@ private:
   bool matchConsumer();
   bool matchReaders();
   bool matchBranches();
+  CopyTmaOp findCopyOfHalves();
+  void split(CopyTmaOp copy);
+  void splitCopy(CopyTmaOp copy);
+  void splitWait();
   void giveBackBehind(Branch branch);
   void giveBackWithoutKeys(Branch branch);
 
@@ -60,6 +65,8 @@ private:
   MbarrierWaitOp consumerWait; ///< the same of the consumers
   MbarrierArriveOp consumerArrival;
   SmallVector<Branch> branches; ///< the last of each block
+  SmallVector<Branch> all;      ///< of all warpgroups
+  int64_t halves = 1;
 };
 
 } // namespace
@@ -72,7 +79,10 @@ static std::optional<Branch> getBranch(MmaTensorOp product) {
   if (!compare || branch.elseBlock() ||
       compare.getPredicate() != arith::CmpIPredicate::ult)
     return std::nullopt;
-  return Branch{branch, compare.getLhs(), compare.getRhs()};
+  std::optional<int64_t> group = getConstantIntValue(product.getWarpgroup());
+  if (!group)
+    return std::nullopt;
+  return Branch{branch, compare.getLhs(), compare.getRhs(), *group};
 }
 
 /// A wait for the query, behind which the thread arrives.
@@ -157,6 +167,7 @@ bool QueryCommitter::matchBranches() {
     if (!isNew && entry->second.op->isBeforeInBlock(branch.op))
       entry->second = branch;
   }
+  all = branches;
   branches.clear();
   for (auto &[block, branch] : last) {
     branches.push_back(branch);
@@ -176,8 +187,97 @@ bool QueryCommitter::match() {
          matchReaders() && matchBranches();
 }
 
+//===----------------------------------------------------------------------===//
+// Halves
+//===----------------------------------------------------------------------===//
+
+/// The heads that a box of a tensor map, one of the last parameters, has.
+static int64_t getMappedHeads(KernelOp kernel, BlockArgument map) {
+  ArrayRef<int64_t> heads = *kernel.getMappedHeads();
+  size_t first = kernel.getBody().getNumArguments() - heads.size();
+  return heads[map.getArgNumber() - first];
+}
+
+/// The copy of a query of which each of two warpgroups multiplies a half, if
+/// nothing else is copied by its tensor map, whose boxes become halves.
+CopyTmaOp QueryCommitter::findCopyOfHalves() {
+  auto kernel = cast<KernelOp>(roles->getParentOp());
+  if (queries.size() != 1 || kernel.getWarps() != 2 * RolesOp::kWarpgroupWarps)
+    return {};
+  CopyTmaOp copy;
+  for (Operation *user : queries.front().getUsers())
+    if (auto other = dyn_cast<CopyTmaOp>(user)) {
+      if (copy)
+        return {};
+      copy = other;
+    }
+  auto map = dyn_cast<BlockArgument>(copy.getSource());
+  bool isWhole = copy.getCtas() == 1 && !copy.getFirstCta() &&
+                 copy.getPages().empty() && !copy.getRows();
+  if (!map || !map.hasOneUse() || getMappedHeads(kernel, map) != 1 || !isWhole)
+    return {};
+  return copy;
+}
+
+/// The copies of the halves, each as soon as its place is free.
+void QueryCommitter::splitCopy(CopyTmaOp copy) {
+  SharedType tile = copy.getTile().getType();
+  int64_t rows = tile.getRows() / halves;
+  copy.getSource().setType(TensorMapType::getFor(tile, rows));
+  SmallVector<MbarrierWaitOp> waits;
+  for (Operation *user : arrival.getBarrier().getUsers())
+    if (auto wait = dyn_cast<MbarrierWaitOp>(user))
+      waits.push_back(wait);
+  OpBuilder builder(copy);
+  for (int64_t half = 0; half < halves; ++half) {
+    Value stage = arith::ConstantIndexOp::create(builder, copy.getLoc(), half);
+    for (MbarrierWaitOp wait : waits)
+      MbarrierWaitOp::create(builder, wait.getLoc(), wait.getBarrier(), stage,
+                             wait.getParity());
+    auto part = cast<CopyTmaOp>(builder.clone(*copy));
+    part.getStageMutable().assign(stage);
+    part.setRows({{half * rows, (half + 1) * rows}});
+  }
+  for (MbarrierWaitOp wait : waits)
+    wait.erase();
+  copy.erase();
+}
+
+/// The products' thread waits for a half in front of the first product with it.
+void QueryCommitter::splitWait() {
+  SmallVector<Operation *> firsts(halves);
+  for (Branch branch : all)
+    if (Operation *&first = firsts[branch.group];
+        branch.op->getParentOp() == tiles && !first)
+      first = branch.op;
+  for (auto [half, first] : llvm::enumerate(firsts)) {
+    OpBuilder builder(first);
+    Value stage = arith::ConstantIndexOp::create(builder, wait.getLoc(),
+                                                 static_cast<int64_t>(half));
+    MbarrierWaitOp::create(builder, wait.getLoc(), wait.getBarrier(), stage,
+                           wait.getParity());
+  }
+}
+
+/// Each warpgroup's half has a phase of its own.
+void QueryCommitter::split(CopyTmaOp copy) {
+  halves = 2;
+  for (TypedValue<MbarrierType> barrier :
+       {wait.getBarrier(), arrival.getBarrier()})
+    barrier.setType(MbarrierType::get(barrier.getContext(), halves,
+                                      barrier.getType().getArrivals()));
+  splitCopy(copy);
+  splitWait();
+  wait.erase();
+  branches = all;
+}
+
+//===----------------------------------------------------------------------===//
+// The change
+//===----------------------------------------------------------------------===//
+
 /// Where the branch's step is the last one: its products are the last that
-/// read the query.
+/// read the query, or the half that it has of it.
 void QueryCommitter::giveBackBehind(Branch branch) {
   OpBuilder builder(branch.op.thenBlock()->getTerminator());
   Location loc = branch.op.getLoc();
@@ -187,8 +287,10 @@ void QueryCommitter::giveBackBehind(Branch branch) {
                                        next, branch.count);
   auto last = scf::IfOp::create(builder, loc, isLast);
   builder.setInsertionPointToStart(last.thenBlock());
-  CommitTensorsOp::create(builder, loc, arrival.getBarrier(),
-                          arrival.getStage(), /*ctas=*/1);
+  Value half = arith::ConstantIndexOp::create(builder, loc,
+                                              halves > 1 ? branch.group : 0);
+  CommitTensorsOp::create(builder, loc, arrival.getBarrier(), half,
+                          /*ctas=*/1);
 }
 
 void QueryCommitter::giveBackWithoutKeys(Branch branch) {
@@ -199,23 +301,26 @@ void QueryCommitter::giveBackWithoutKeys(Branch branch) {
                                        branch.step, branch.count);
   auto none = scf::IfOp::create(builder, loc, isNone);
   builder.setInsertionPointToStart(none.thenBlock());
-  MbarrierArriveOp::create(builder, loc, arrival.getBarrier(),
-                           arrival.getStage(), /*ctas=*/1,
-                           /*one_thread=*/true);
+  Value half = arith::ConstantIndexOp::create(builder, loc,
+                                              halves > 1 ? branch.group : 0);
+  MbarrierArriveOp::create(builder, loc, arrival.getBarrier(), half,
+                           /*ctas=*/1, /*one_thread=*/true);
 }
 
 /// Without the consumers' wait none of them can miss a phase, of which the next
 /// query may complete one before a warp has seen the last.
 void QueryCommitter::commit() {
+  TypedValue<MbarrierType> empty = arrival.getBarrier();
+  empty.setType(MbarrierType::get(empty.getContext(),
+                                  empty.getType().getStages(),
+                                  /*arrivals=*/1));
+  if (CopyTmaOp copy = findCopyOfHalves())
+    split(copy);
   for (Branch branch : branches) {
     giveBackBehind(branch);
     if (branch.op->getParentOp() == tiles)
       giveBackWithoutKeys(branch);
   }
-  TypedValue<MbarrierType> empty = arrival.getBarrier();
-  empty.setType(MbarrierType::get(empty.getContext(),
-                                  empty.getType().getStages(),
-                                  /*arrivals=*/1));
   for (MbarrierArriveOp op : {arrival, consumerArrival}) {
     if (auto sync = dyn_cast_if_present<SyncWarpOp>(op->getPrevNode()))
       sync->erase();

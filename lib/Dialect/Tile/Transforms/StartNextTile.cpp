@@ -39,7 +39,7 @@ public:
 private:
   bool matchFront();
   bool matchBranches();
-  void addElse(scf::IfOp branch, bool waits);
+  void addElse(scf::IfOp branch, ArrayRef<MbarrierWaitOp> waits);
   void startOnce();
   Value cloneForNext(OpBuilder &builder, Value value, Value step, Value next);
 
@@ -47,8 +47,8 @@ private:
   SmallVector<scf::IfOp> fronts; ///< the first step's scores
   Value base, count;    ///< of the tile's steps: the first one, and behind them
   unsigned counter = 0; ///< of tiles, among the loop's values
-  MbarrierWaitOp query;
-  SmallVector<scf::IfOp> branches; ///< a next step's scores
+  SmallVector<MbarrierWaitOp> queries; ///< whole, or of each warpgroup
+  SmallVector<scf::IfOp> branches;     ///< a next step's scores
 };
 
 } // namespace
@@ -70,11 +70,8 @@ bool NextTileStarter::matchFront() {
     return false;
   counter = *number;
   for (Operation &op : *tiles.getBody()) {
-    if (auto wait = dyn_cast<MbarrierWaitOp>(op)) {
-      if (query)
-        return false;
-      query = wait;
-    }
+    if (auto wait = dyn_cast<MbarrierWaitOp>(op))
+      queries.push_back(wait);
     auto branch = dyn_cast<scf::IfOp>(op);
     arith::CmpIOp compare = branch ? getComparison(branch) : arith::CmpIOp();
     if (isa<MbarrierArriveOp>(op))
@@ -88,9 +85,12 @@ bool NextTileStarter::matchFront() {
     base = compare.getLhs();
     count = compare.getRhs();
   }
-  if (!query || fronts.empty() || !query->isBeforeInBlock(fronts.front()) ||
+  if (queries.empty() || fronts.size() < queries.size() ||
       !llvm::is_contained(tiles.getRegionIterArgs(), base))
     return false;
+  for (auto [wait, front] : llvm::zip(queries, fronts))
+    if (!wait->isBeforeInBlock(front))
+      return false;
   return fronts.back()
       ->walk([](CommitTensorsOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
@@ -140,7 +140,8 @@ Value NextTileStarter::cloneForNext(OpBuilder &builder, Value value, Value step,
 
 /// Where no step follows in this tile: the next tile's first one, if there is
 /// one.
-void NextTileStarter::addElse(scf::IfOp branch, bool waits) {
+void NextTileStarter::addElse(scf::IfOp branch,
+                              ArrayRef<MbarrierWaitOp> waits) {
   OpBuilder builder(branch);
   Location loc = branch.getLoc();
   Value step = getComparison(branch).getLhs();
@@ -162,9 +163,10 @@ void NextTileStarter::addElse(scf::IfOp branch, bool waits) {
       builder, loc, arith::CmpIPredicate::ult, step, steps);
   auto starts = scf::IfOp::create(builder, loc, hasSteps);
   builder.setInsertionPointToStart(starts.thenBlock());
-  if (waits)
+  for (MbarrierWaitOp query : waits)
     MbarrierWaitOp::create(
-        builder, loc, query.getBarrier(), query.getStage(),
+        builder, loc, query.getBarrier(),
+        cloneForNext(builder, query.getStage(), step, next),
         cloneForNext(builder, query.getParity(), step, next));
   IRMapping mapping;
   mapping.map(count, steps);
@@ -201,10 +203,12 @@ void NextTileStarter::startOnce() {
 }
 
 void NextTileStarter::start() {
-  llvm::SmallPtrSet<Block *, 2> seen;
+  llvm::SmallDenseMap<Block *, size_t> seen;
   for (scf::IfOp branch : branches) {
-    Block *block = branch->getBlock();
-    addElse(branch, /*waits=*/seen.insert(block).second);
+    size_t number = seen[branch->getBlock()]++;
+    ArrayRef<MbarrierWaitOp> waits = queries;
+    addElse(branch, waits.slice(std::min(number, waits.size()),
+                                number < waits.size() ? 1 : 0));
   }
   startOnce();
 }

@@ -293,7 +293,8 @@ def CopyTmaOp : AttnTile_Op<"copy_tma", [
     barrier says that both are there; in the other the thread only arrives.
     With `pages` the tile has as many parts of the same rows, each those from
     `row` on of the matrix at `(page, h)`, indices being `(h, row)`; a part of
-    what is no page of the source is filled with 0.
+    what is no page of the source is filled with 0. With `rows = [a, b]` only the
+    tile's rows from a to b - 1 are copied, and announced.
 
     Example:
     ```mlir
@@ -312,13 +313,30 @@ def CopyTmaOp : AttnTile_Op<"copy_tma", [
                        Index:$stage, UnitAttr:$evict_first,
                        UnitAttr:$evict_last,
                        DefaultValuedAttr<I64Attr, "1">:$ctas,
-                       UnitAttr:$first_cta);
+                       UnitAttr:$first_cta,
+                       OptionalAttr<DenseI64ArrayAttr>:$rows);
   let assemblyFormat = [{
     $source `[` $indices `]` (`pages` `(` $pages^ `)`)? `to` $tile `,` $barrier `[` $stage `]`
-    (`evict_first` $evict_first^)? (`evict_last` $evict_last^)? attr-dict
-    `:` type($source) `to` type($tile) `,` type($barrier)
+    (`evict_first` $evict_first^)? (`evict_last` $evict_last^)? (`rows` `=` $rows^)?
+    attr-dict `:` type($source) `to` type($tile) `,` type($barrier)
   }];
   let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$source,
+      "::mlir::ValueRange":$indices, "::mlir::ValueRange":$pages,
+      "::mlir::Value":$tile, "::mlir::Value":$barrier, "::mlir::Value":$stage,
+      "bool":$evictFirst, "bool":$evictLast, "int64_t":$ctas,
+      CArg<"bool", "false">:$firstCta), [{
+    build($_builder, $_state, source, indices, pages, tile, barrier, stage,
+          evictFirst, evictLast, ctas, firstCta, /*rows=*/nullptr);
+  }]>];
+  let extraClassDeclaration = [{
+    /// The first of the tile's rows that are copied, and how many.
+    int64_t getFirstRow() { return getRows() ? (*getRows())[0] : 0; }
+    int64_t countRows() {
+      return getRows() ? (*getRows())[1] - (*getRows())[0]
+                       : getTile().getType().getRows();
+    }
+  }];
 }
 
 def CopyBulkOp : AttnTile_Op<"copy_bulk", [MemoryEffects<[MemRead, MemWrite]>]> {
