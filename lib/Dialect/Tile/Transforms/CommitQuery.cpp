@@ -52,6 +52,9 @@ private:
   CopyTmaOp findCopyOfHalves();
   void split(CopyTmaOp copy);
   void splitCopy(CopyTmaOp copy);
+  void copyHalves(OpBuilder &builder, CopyTmaOp copy);
+  void copyHalvesAt(OpBuilder &builder, CopyTmaOp copy, Value step,
+                    Value first);
   void splitWait();
   void giveBackBehind(Branch branch);
   void giveBackWithoutKeys(Branch branch);
@@ -64,8 +67,9 @@ private:
   llvm::SmallSetVector<Value, 2> queries;
   MbarrierWaitOp consumerWait; ///< the same of the consumers
   MbarrierArriveOp consumerArrival;
-  SmallVector<Branch> branches; ///< the last of each block
-  SmallVector<Branch> all;      ///< of all warpgroups
+  SmallVector<Branch> branches;          ///< the last of each block
+  SmallVector<Branch> all;               ///< of all warpgroups
+  SmallVector<MbarrierWaitOp> copyWaits; ///< of the producer
   int64_t halves = 1;
 };
 
@@ -219,26 +223,60 @@ CopyTmaOp QueryCommitter::findCopyOfHalves() {
   return copy;
 }
 
-/// The copies of the halves, each as soon as its place is free.
-void QueryCommitter::splitCopy(CopyTmaOp copy) {
-  SharedType tile = copy.getTile().getType();
-  int64_t rows = tile.getRows() / halves;
-  copy.getSource().setType(TensorMapType::getFor(tile, rows));
-  SmallVector<MbarrierWaitOp> waits;
-  for (Operation *user : arrival.getBarrier().getUsers())
-    if (auto wait = dyn_cast<MbarrierWaitOp>(user))
-      waits.push_back(wait);
-  OpBuilder builder(copy);
+/// Starts the copies of the halves, each as soon as its place is free.
+void QueryCommitter::copyHalves(OpBuilder &builder, CopyTmaOp copy) {
+  int64_t rows = copy.getTile().getType().getRows() / halves;
   for (int64_t half = 0; half < halves; ++half) {
     Value stage = arith::ConstantIndexOp::create(builder, copy.getLoc(), half);
-    for (MbarrierWaitOp wait : waits)
+    for (MbarrierWaitOp wait : copyWaits)
       MbarrierWaitOp::create(builder, wait.getLoc(), wait.getBarrier(), stage,
                              wait.getParity());
     auto part = cast<CopyTmaOp>(builder.clone(*copy));
     part.getStageMutable().assign(stage);
     part.setRows({{half * rows, (half + 1) * rows}});
   }
-  for (MbarrierWaitOp wait : waits)
+}
+
+/// As copyHalves, where the steps have come no further than `first`.
+void QueryCommitter::copyHalvesAt(OpBuilder &builder, CopyTmaOp copy,
+                                  Value step, Value first) {
+  Location loc = copy.getLoc();
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        step, first);
+  auto branch = scf::IfOp::create(builder, loc, isFirst);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  copyHalves(builder, copy);
+}
+
+/// The place of the tile's first keys is free before that of the query: they
+/// come first. Without keys the query comes alone.
+void QueryCommitter::splitCopy(CopyTmaOp copy) {
+  SharedType tile = copy.getTile().getType();
+  copy.getSource().setType(
+      TensorMapType::getFor(tile, tile.getRows() / halves));
+  for (Operation *user : arrival.getBarrier().getUsers())
+    if (auto wait = dyn_cast<MbarrierWaitOp>(user))
+      copyWaits.push_back(wait);
+  SmallVector<scf::ForOp> loops(copy->getBlock()->getOps<scf::ForOp>());
+  bool areCounted = llvm::all_of(loops, [](scf::ForOp loop) {
+    return findStepCounter(loop) && !loop.getOps<CopyTmaOp>().empty();
+  });
+  OpBuilder builder(copy);
+  if (loops.empty() || !areCounted) {
+    copyHalves(builder, copy);
+  } else {
+    Value first = loops.front().getInitArgs()[*findStepCounter(loops.front())];
+    for (scf::ForOp loop : loops) {
+      builder.setInsertionPointAfter(*loop.getOps<CopyTmaOp>().begin());
+      copyHalvesAt(builder, copy, loop.getRegionIterArg(*findStepCounter(loop)),
+                   first);
+    }
+    scf::ForOp last = loops.back();
+    builder.setInsertionPointAfter(last);
+    copyHalvesAt(builder, copy, last.getResult(*findStepCounter(last)), first);
+  }
+  for (MbarrierWaitOp wait : copyWaits)
     wait.erase();
   copy.erase();
 }
