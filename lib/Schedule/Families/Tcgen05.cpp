@@ -99,6 +99,13 @@ void Tcgen05::checkMapping(const AttentionProblem &problem,
                        "bits beside a wider query, whose weights are handed "
                        "over whole, got " +
                            std::to_string(schedule.earlyKeys)});
+  if (schedule.correctionWarps != 0 &&
+      (schedule.correctionWarps != 4 || !keepsOutput(problem, schedule)))
+    violations.push_back(
+        {"correction", "expected correction_warps=0, or 4 where the output is "
+                       "a sum in tensor memory that steps rescale, with "
+                       "rescale_threshold and without promote, got " +
+                           std::to_string(schedule.correctionWarps)});
   int64_t columns = getTensorColumns(schedule, units);
   if (columns > facts.tensorColumns)
     violations.push_back(

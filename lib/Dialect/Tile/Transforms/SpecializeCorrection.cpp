@@ -12,7 +12,6 @@
 
 #include "CorrectedOutput.h"
 #include "KeyStream.h"
-#include "MissedRemark.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Schedule/Family.h"
 
@@ -67,15 +66,20 @@ private:
   }
   Value getTileParity(Region &role);
   Value getStepStage(scf::ForOp loop, Value group);
+  Value getStepParity(scf::ForOp loop);
+  void waitFor(Value barrier, Value stage, Value parity) {
+    MbarrierWaitOp::create(builder, kernel.getLoc(), barrier, stage, parity);
+  }
   void arrive(Value barrier, Value stage);
   void tellRescale(scf::IfOp rescale);
   void tellOutput();
-  void waitForCorrection(Addition addition);
+  void waitForCorrection(Addition addition, Value firstStep);
+  void waitForTile(Value firstStep);
   void buildRole(Region &role);
   void buildStep(Addition addition, Value firstStep);
   void buildRescale(Value group);
   void buildZeros(Value group);
-  void buildOutputs(Region &role, Value firstStep, Value lastStep);
+  void buildOutputs(Region &role);
   void buildEnd(Region &role);
   void stripConsumer();
   void divideRegisters();
@@ -92,9 +96,11 @@ private:
   StoreTensorOp zeros;
   SmallVector<Addition> additions;
   Value decays; ///< of a step's rows, 1 where none of the warp's has risen
-  /// Those are there, of every other step; the output is ready for a product;
-  /// what a whole tile's rows are is there; and has been read.
-  Value told, corrected, ended, taken;
+  /// Those are there, and the output is changed by them, of every other step.
+  Value told, corrected;
+  /// The output is zeros for a tile; what a whole tile's rows are is there; and
+  /// has been read.
+  Value ready, ended, taken;
   SmallVector<Value> vectors; ///< of those rows
 };
 
@@ -202,8 +208,9 @@ Value Corrector::createVector() {
 }
 
 void Corrector::createBarriers() {
-  told = createBarrier(2 * groups);
-  for (Value *barrier : {&corrected, &ended, &taken})
+  for (Value *barrier : {&told, &corrected})
+    *barrier = createBarrier(2 * groups);
+  for (Value *barrier : {&ready, &ended, &taken})
     *barrier = createBarrier(groups);
   decays = createVector();
   for (size_t i = 0; i < output.getRows().size(); ++i)
@@ -220,14 +227,21 @@ Value Corrector::getTileParity(Region &role) {
                                constant(1));
 }
 
-/// The barrier by which a warpgroup tells of a step. The softmax may be a step
-/// ahead: the first one's product waits for nothing that it tells.
+/// The barrier of a warpgroup's step: the softmax, and the products, may be a
+/// step ahead, since the first one waits for nothing of its own.
 Value Corrector::getStepStage(scf::ForOp loop, Value group) {
   Location loc = loop.getLoc();
   Value step = loop.getRegionIterArg(*findStepCounter(loop));
   Value odd = arith::AndIOp::create(builder, loc, step, constant(1));
   Value first = arith::MulIOp::create(builder, loc, odd, constant(groups));
   return arith::AddIOp::create(builder, loc, first, group);
+}
+
+Value Corrector::getStepParity(scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  Value step = loop.getRegionIterArg(*findStepCounter(loop));
+  Value round = arith::ShRUIOp::create(builder, loc, step, constant(1));
+  return arith::AndIOp::create(builder, loc, round, constant(1));
 }
 
 /// What the lanes of a warp have read and written comes before its arrival.
@@ -279,16 +293,46 @@ void Corrector::tellOutput() {
   Location loc = kernel.getLoc();
   Value before =
       arith::XOrIOp::create(builder, loc, getTileParity(consumer), constant(1));
-  MbarrierWaitOp::create(builder, loc, taken, roles.getWarpgroup(), before);
+  waitFor(taken, roles.getWarpgroup(), before);
   for (auto [rows, vector] : llvm::zip_equal(output.getRows(), vectors))
     StoreSharedRowsOp::create(builder, loc, rows, vector);
   arrive(ended, roles.getWarpgroup());
 }
 
-void Corrector::waitForCorrection(Addition addition) {
+/// Of the first addition of a tile.
+static Value getFirstStep(Addition addition) {
+  scf::ForOp loop = addition.getLoop();
+  return loop.getInitArgs()[*findStepCounter(loop)];
+}
+
+void Corrector::waitForCorrection(Addition addition, Value firstStep) {
   builder.setInsertionPoint(addition.wait);
-  MbarrierWaitOp::create(builder, addition.wait.getLoc(), corrected,
-                         addition.wait.getStage(), addition.wait.getParity());
+  Location loc = addition.wait.getLoc();
+  scf::ForOp loop = addition.getLoop();
+  Value step = loop.getRegionIterArg(*findStepCounter(loop));
+  Value group = addition.wait.getStage();
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        step, firstStep);
+  auto branch =
+      scf::IfOp::create(builder, loc, isFirst, /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  waitFor(ready, group, getTileParity(products));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  waitFor(corrected, getStepStage(loop, group), getStepParity(loop));
+}
+
+/// A tile without steps: no phase may be missed.
+void Corrector::waitForTile(Value firstStep) {
+  scf::ForOp last = additions.back().getLoop();
+  builder.setInsertionPointAfter(last);
+  Location loc = last.getLoc();
+  Value isEmpty =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                            last.getResult(*findStepCounter(last)), firstStep);
+  auto branch = scf::IfOp::create(builder, loc, isEmpty);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  for (int64_t group = 0; group < groups; ++group)
+    waitFor(ready, constant(group), getTileParity(products));
 }
 
 /// What the other role does, and what is only for that.
@@ -351,18 +395,17 @@ void Corrector::buildStep(Addition addition, Value firstStep) {
   scf::ForOp loop = addition.getLoop();
   Value group = constant(addition.group);
   Value step = loop.getRegionIterArg(*findStepCounter(loop));
-  Value round = arith::ShRUIOp::create(builder, loc, step, constant(1));
-  Value parity = arith::AndIOp::create(builder, loc, round, constant(1));
-  MbarrierWaitOp::create(builder, loc, told, getStepStage(loop, group), parity);
+  waitFor(told, getStepStage(loop, group), getStepParity(loop));
   Value isLater = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
                                         step, firstStep);
   auto later = scf::IfOp::create(builder, loc, isLater);
   builder.setInsertionPointToStart(later.thenBlock());
   buildRescale(group);
-  arrive(corrected, group);
+  builder.setInsertionPointAfter(later);
+  arrive(corrected, getStepStage(loop, group));
 }
 
-/// Zeros for the next products of a warpgroup to be added to, which may begin.
+/// Zeros for the next tile's products of a warpgroup to be added to.
 void Corrector::buildZeros(Value group) {
   auto as = AsWarpgroupOp::create(builder, zeros.getLoc(), group);
   {
@@ -373,10 +416,10 @@ void Corrector::buildZeros(Value group) {
     mapping.map(zeros.getWarpgroup(), group);
     builder.clone(*zeros, mapping);
   }
-  arrive(corrected, group);
+  arrive(ready, group);
 }
 
-void Corrector::buildOutputs(Region &role, Value firstStep, Value lastStep) {
+void Corrector::buildOutputs(Region &role) {
   scf::ForOp tiles = getTileLoop(role);
   if (tiles)
     builder.setInsertionPoint(tiles.getBody()->getTerminator());
@@ -384,11 +427,10 @@ void Corrector::buildOutputs(Region &role, Value firstStep, Value lastStep) {
     builder.setInsertionPointToEnd(&role.front());
   Location loc = kernel.getLoc();
   Value parity = getTileParity(role);
-  Value hasSteps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                         firstStep, lastStep);
+
   for (int64_t group = 0; group < groups; ++group) {
     Value number = constant(group);
-    MbarrierWaitOp::create(builder, loc, ended, number, parity);
+    waitFor(ended, number, parity);
     auto as = AsWarpgroupOp::create(builder, loc, number);
     builder.setInsertionPointToStart(&as.getBody().emplaceBlock());
     IRMapping mapping;
@@ -403,12 +445,8 @@ void Corrector::buildOutputs(Region &role, Value firstStep, Value lastStep) {
     output.clone(builder, mapping);
     builder.setInsertionPointAfter(as);
     arrive(taken, number);
-    if (!tiles)
-      continue;
-    auto next = scf::IfOp::create(builder, loc, hasSteps);
-    builder.setInsertionPointToStart(next.thenBlock());
-    buildZeros(number);
-    builder.setInsertionPointAfter(next);
+    if (tiles)
+      buildZeros(number);
   }
 }
 
@@ -438,14 +476,12 @@ void Corrector::buildRole(Region &role) {
     steps.push_back(
         {cast<MbarrierWaitOp>(mapping.lookup(addition.wait.getOperation())),
          addition.group});
-  scf::ForOp first = steps.front().getLoop(), last = steps.back().getLoop();
-  Value firstStep = first.getInitArgs()[*findStepCounter(first)],
-        lastStep = last.getResult(*findStepCounter(last));
+  Value firstStep = getFirstStep(steps.front());
   for (Addition step : steps)
     buildStep(step, firstStep);
   for (Operation *op : others)
     op->erase();
-  buildOutputs(role, firstStep, lastStep);
+  buildOutputs(role);
   builder.setInsertionPointToStart(&role.front());
   for (int64_t group = 0; group < groups; ++group)
     buildZeros(constant(group));
@@ -467,8 +503,11 @@ void Corrector::specialize() {
   createBarriers();
   Region role;
   buildRole(role);
+  Value firstStep = getFirstStep(additions.front());
   for (Addition addition : additions)
-    waitForCorrection(addition);
+    waitForCorrection(addition, firstStep);
+  if (getTileLoop(products))
+    waitForTile(firstStep);
   for (scf::IfOp rescale : rescales)
     tellRescale(rescale);
   tellOutput();
@@ -507,9 +546,12 @@ struct SpecializeCorrectionPass
   }
 
 private:
+  /// The schedule asks for what is not done.
   void keep(StringRef obstacle) {
-    remarkMissed(getOperation(), getArgumentName(), "correction-kept",
-                 "the warps of the softmax store the output", obstacle);
+    getOperation().emitWarning()
+        << "the warps of the softmax store the output in spite of "
+           "correction_warps: "
+        << obstacle;
   }
 };
 } // namespace
