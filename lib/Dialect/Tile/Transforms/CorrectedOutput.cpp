@@ -80,10 +80,15 @@ StringRef CorrectedOutput::collect(Value sum) {
   for (auto load : block->getOps<LoadTensorOp>())
     if (load.getTile() == sum && (load.getAcc() || !take(load)))
       return "the output is used otherwise than by what stores it";
-  for (auto wait : block->getOps<WaitStoresOp>())
-    ops.insert(wait);
   if (ops.empty())
     return "nothing stores the output";
+  Operation *last = ops.front();
+  for (Operation *op : ops)
+    if (last->isBeforeInBlock(op))
+      last = op;
+  for (auto wait : block->getOps<WaitStoresOp>())
+    if (wait->isBeforeInBlock(last))
+      ops.insert(wait);
   SmallVector<Operation *> sorted(ops.begin(), ops.end());
   llvm::sort(sorted,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
