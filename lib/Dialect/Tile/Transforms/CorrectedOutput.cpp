@@ -63,6 +63,20 @@ bool CorrectedOutput::needs(Value value) {
   return true;
 }
 
+/// True if `op` waits for what is copied to a tile before it is written, as a
+/// query that nothing has read where there are no keys.
+bool CorrectedOutput::isForPlace(Operation *op) const {
+  auto wait = dyn_cast<MbarrierWaitOp>(op);
+  return wait &&
+         llvm::any_of(wait.getBarrier().getUsers(), [&](Operation *user) {
+           auto copy = dyn_cast<CopyTmaOp>(user);
+           return copy &&
+                  llvm::any_of(copy.getTile().getUsers(), [&](Operation *at) {
+                    return isa<StoreSharedOp>(at) && ops.contains(at);
+                  });
+         });
+}
+
 /// True if nobody else uses the shared tiles that are written: another tile's
 /// query, say, that comes when consumers have ended this one.
 bool CorrectedOutput::hasOwnTiles() const {
@@ -86,9 +100,9 @@ StringRef CorrectedOutput::collect(Value sum) {
   for (Operation *op : ops)
     if (last->isBeforeInBlock(op))
       last = op;
-  for (auto wait : block->getOps<WaitStoresOp>())
-    if (wait->isBeforeInBlock(last))
-      ops.insert(wait);
+  for (Operation &op : *block)
+    if (op.isBeforeInBlock(last) && (isa<WaitStoresOp>(op) || isForPlace(&op)))
+      ops.insert(&op);
   SmallVector<Operation *> sorted(ops.begin(), ops.end());
   llvm::sort(sorted,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });

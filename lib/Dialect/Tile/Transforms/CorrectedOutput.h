@@ -39,6 +39,7 @@ private:
   bool takeUsers(mlir::Operation *op);
   bool needs(mlir::Value value);
   bool hasOwnTiles() const;
+  bool isForPlace(mlir::Operation *op) const;
 
   RolesOp roles;
   mlir::Block *block = nullptr; ///< of a tile

@@ -444,9 +444,10 @@ void Corrector::buildOutputs(Region &role) {
                       .getResult());
     output.clone(builder, mapping);
     builder.setInsertionPointAfter(as);
-    arrive(taken, number);
+    // Who tells of the next tile has seen all warps here.
     if (tiles)
       buildZeros(number);
+    arrive(taken, number);
   }
 }
 
