@@ -98,9 +98,8 @@ private:
   Value decays; ///< of a step's rows, 1 where none of the warp's has risen
   /// Those are there, and the output is changed by them, of every other step.
   Value told, corrected;
-  /// The output is zeros for a tile; what a whole tile's rows are is there; and
-  /// has been read.
-  Value ready, ended, taken;
+  /// For a tile the output is zeros; the rows' vectors are free; are filled.
+  Value ready, taken, ended;
   SmallVector<Value> vectors; ///< of those rows
 };
 
@@ -291,9 +290,7 @@ void Corrector::tellRescale(scf::IfOp rescale) {
 void Corrector::tellOutput() {
   builder.setInsertionPoint(output.getEnd());
   Location loc = kernel.getLoc();
-  Value before =
-      arith::XOrIOp::create(builder, loc, getTileParity(consumer), constant(1));
-  waitFor(taken, roles.getWarpgroup(), before);
+  waitFor(taken, roles.getWarpgroup(), getTileParity(consumer));
   for (auto [rows, vector] : llvm::zip_equal(output.getRows(), vectors))
     StoreSharedRowsOp::create(builder, loc, rows, vector);
   arrive(ended, roles.getWarpgroup());
@@ -405,7 +402,8 @@ void Corrector::buildStep(Addition addition, Value firstStep) {
   arrive(corrected, getStepStage(loop, group));
 }
 
-/// Zeros for the next tile's products of a warpgroup to be added to.
+/// Zeros for the next tile's products of a warpgroup to be added to. What its
+/// rows are may be told when all warps have said so.
 void Corrector::buildZeros(Value group) {
   auto as = AsWarpgroupOp::create(builder, zeros.getLoc(), group);
   {
@@ -417,6 +415,7 @@ void Corrector::buildZeros(Value group) {
     builder.clone(*zeros, mapping);
   }
   arrive(ready, group);
+  arrive(taken, group);
 }
 
 void Corrector::buildOutputs(Region &role) {
@@ -444,10 +443,8 @@ void Corrector::buildOutputs(Region &role) {
                       .getResult());
     output.clone(builder, mapping);
     builder.setInsertionPointAfter(as);
-    // Who tells of the next tile has seen all warps here.
     if (tiles)
       buildZeros(number);
-    arrive(taken, number);
   }
 }
 
