@@ -183,7 +183,7 @@ static constexpr Field fields[] = {
         "correction_warps",
         "warps that rescale the output in tensor memory and store it (4); 0: "
         "those that compute do",
-        0, 4)
+        0, kMostWarps)
         .ofOnline(Shown::IfSet),
     flag<&Schedule::queryInRegisters>(
         "query_in_registers", "keep the query tile in registers (0 or 1)")

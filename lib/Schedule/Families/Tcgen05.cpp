@@ -13,9 +13,10 @@ using namespace attn::detail;
 /// kOtherRegisters.
 static constexpr int64_t kWideHeadRegisters = 20;
 
-/// A thread that corrects has 64 columns of the output at once. With 40 for the
-/// producer that leaves 192 for two warpgroups, as in FlashAttention-4.
-static constexpr int64_t kCorrectionRegisters = 88;
+/// A thread that corrects has 32 columns of the output at once, and the places
+/// of two warpgroups. That leaves 192 for each of theirs, as in
+/// FlashAttention-4.
+static constexpr int64_t kCorrectionRegisters = 96;
 
 namespace {
 class Tcgen05 final : public Family {
@@ -118,7 +119,7 @@ void Tcgen05::checkMapping(const AttentionProblem &problem,
 RegisterSplit Tcgen05::splitRegisters(int64_t units, int64_t registers,
                                       bool producerComputes,
                                       bool corrects) const {
-  int64_t producer = units == 1 && !corrects ? 168 : 40;
+  int64_t producer = corrects ? 32 : units == 1 ? 168 : 40;
   if (producerComputes && units > 1)
     producer += kProducerShare * units;
   return shareRegisters(producer, corrects ? kCorrectionRegisters : 0, units,

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FragmentSlices.h"
+#include "KeyStream.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -23,16 +24,18 @@ namespace attn::tile {
 using namespace mlir;
 using namespace attn::tile;
 
-/// Columns at a time, and where tensors are read for each element, whose
-/// addresses and elements take registers, too.
-static constexpr int64_t kColumns = 64, kColumnsOfReads = 32;
+/// Columns at a time. Half as many where tensors are read for each element,
+/// whose addresses and elements take registers, too, and where warps with fewer
+/// registers store the output (--attn-tile-specialize-correction).
+static constexpr int64_t kColumns = 64;
 
 namespace {
 
 /// What is computed of a fragment from tensor memory, up to where it is stored.
 class OutputSlicer {
 public:
-  explicit OutputSlicer(LoadTensorOp load) : load(load), builder(load) {}
+  OutputSlicer(LoadTensorOp load, int64_t width)
+      : load(load), builder(load), width(width) {}
 
   /// False if something else than elementwise ops, rows' reductions and stores
   /// uses the fragment.
@@ -52,7 +55,7 @@ private:
   LoadTensorOp load;
   OpBuilder builder;
   SetVector<Operation *> ops; ///< in their order
-  int64_t width = kColumns, columns = 0;
+  int64_t width, columns = 0;
   /// The rows of each reduction so far.
   DenseMap<Operation *, Value> rows;
 };
@@ -106,7 +109,7 @@ bool OutputSlicer::collect() {
   ops.clear();
   ops.insert_range(sorted);
   if (llvm::any_of(ops, readsTensors))
-    width = kColumnsOfReads;
+    width /= 2;
   return !ops.empty() && canLoadLate() && llvm::all_of(ops, [&](Operation *op) {
     auto reduce = dyn_cast<RowReduceOp>(op);
     return !reduce || canMove(reduce);
@@ -215,14 +218,16 @@ struct SliceOutputsPass
   using SliceOutputsPassBase::SliceOutputsPassBase;
 
   void runOnOperation() override {
+    bool corrects = getScheduleOf(getOperation()).correctionWarps > 0;
+    int64_t width = corrects ? kColumns / 2 : kColumns;
     SmallVector<LoadTensorOp> loads;
     getOperation().walk([&](LoadTensorOp load) {
       int64_t columns = load.getResult().getType().getShape()[1];
-      if (!load.getAcc() && columns > kColumns)
+      if (!load.getAcc() && columns > width)
         loads.push_back(load);
     });
     for (LoadTensorOp load : loads) {
-      OutputSlicer slicer(load);
+      OutputSlicer slicer(load, width);
       if (!slicer.collect())
         continue;
       slicer.slice();
