@@ -43,6 +43,13 @@ TEST(Family, registersOfRolesFit) {
         EXPECT_EQ(split.producer % 8 + split.consumer % 8, 0);
         EXPECT_GE(split.producer, producerComputes ? 40 : 24);
       }
+      if (id == MmaFamily::Tcgen05) {
+        RegisterSplit split = family.splitRegisters(units, 65536, false, true);
+        EXPECT_LE(split.producer + split.correction + units * split.consumer,
+                  65536 / 128);
+        EXPECT_EQ(split.correction % 8, 0);
+        EXPECT_GE(split.consumer, 192);
+      }
       RegisterSplit split = family.splitRegisters(units, 65536, false, false);
       Schedule schedule;
       schedule.mma = id;

@@ -87,7 +87,8 @@ TEST(Schedule, reportsBadText) {
       Schedule::parse("tile-m=64").error(),
       "unknown schedule field 'tile-m', expected one of kind, mma, "
       "tile_m, tile_n, tile_d, tile_dv, stages, warps, producer_warps, "
-      "query_in_registers, query_prologue, rescale_threshold, "
+      "correction_warps, query_in_registers, query_prologue, "
+      "rescale_threshold, "
       "persistent_ctas, output_tile, turns, exp2_on_fma, early_keys, promote, "
       "pack_gqa, splits, split_keys, balance, cluster_m, cluster_d, "
       "score_stages, early_rows, cluster_n, cta_pair, fused, chunk_rows, "

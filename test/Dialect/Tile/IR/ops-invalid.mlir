@@ -265,6 +265,17 @@ attn_tile.kernel @pages_of_batches(%map: !attn_tile.tensor_map<8x64xf16, swizzle
 
 // -----
 
+attn_tile.kernel @tma_rows(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) {
+  %c0 = arith.constant 0 : index
+  %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
+  // expected-error @below {{expected rows [from, to] in multiples of 8 up to 64, of one CTA, got [60, 64]}}
+  attn_tile.copy_tma %map[%c0, %c0, %c0] to %t, %full[%c0] rows = [60, 64] : !attn_tile.tensor_map<64x64xf16, swizzle = 128> to !attn_tile.shared<64x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.return
+}
+
+// -----
+
 attn_tile.kernel @eviction(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) {
   %c0 = arith.constant 0 : index
   %t = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>

@@ -185,3 +185,85 @@ attn_tile.kernel @commit_without_roles() warps(4) {
   attn_tile.commit_tensors %empty[%c0] : !attn_tile.mbarrier<2, arrivals = 1>
   attn_tile.return
 }
+
+// -----
+
+attn_tile.kernel @few_warps() warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-error @below {{expected a warpgroup behind the four warps of at least one other role, got 4 warps for 2 roles}}
+  attn_tile.roles producer(32) {
+  } correction warpgroup(96) {
+  } consumer(192) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @warpgroup_alone() warps(4) attributes {producer_warps = 8 : i64} {
+  // expected-error @below {{expected a warpgroup behind the four warps of at least one other role, got 8 warps for 1 roles}}
+  attn_tile.roles correction(24) warpgroup(96) {
+  } consumer(192) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @warpgroup_first() warps(4) attributes {producer_warps = 8 : i64} {
+  attn_tile.roles producer(32) {
+  } correction warpgroup(96) {
+  // expected-error @below {{expected the consumer behind the role of a warpgroup, got 'mma'}}
+  } mma {
+  } consumer(192) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @registers_of_warpgroup() warps(4) attributes {producer_warps = 8 : i64} {
+  // expected-error @below {{expected registers to be a multiple of 8 from 24 to 256, got 90}}
+  attn_tile.roles producer(32) {
+  } correction warpgroup(90) {
+  } consumer(192) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @place_of_consumers() warps(4) attributes {producer_warps = 8 : i64} {
+  %c0 = arith.constant 0 : index
+  attn_tile.roles producer(32) {
+  } correction warpgroup(96) {
+  } consumer(192) {
+  ^bb0(%g: index):
+    // expected-error @below {{expected to be in the role of a warpgroup}}
+    attn_tile.as_warpgroup %c0 {
+    }
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @shared_rows(%r: index) warps(8) {
+  %v = attn_tile.alloc : !attn_tile.shared<1x128xf32, swizzle = 128>
+  // expected-error @below {{expected f32 rows and a vector of as many, got '!attn_tile.fragment<256xf32, row>' and '!attn_tile.shared<1x128xf32, swizzle = 128>'}}
+  %rows = attn_tile.load_shared_rows %v : !attn_tile.shared<1x128xf32, swizzle = 128> -> !attn_tile.fragment<256xf32, row>
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @shared_columns() warps(4) {
+  %v = attn_tile.alloc : !attn_tile.shared<1x64xf32, swizzle = 128>
+  %c = attn_tile.fill 0.0 : !attn_tile.fragment<64xf32, column>
+  // expected-error @below {{expected f32 rows and a vector of as many, got '!attn_tile.fragment<64xf32, column>'}}
+  attn_tile.store_shared_rows %c to %v : !attn_tile.fragment<64xf32, column> to !attn_tile.shared<1x64xf32, swizzle = 128>
+  attn_tile.return
+}

@@ -82,3 +82,38 @@ attn_tile.kernel @as_launched(%n: index) warps(4) attributes {producer_warps = 1
   }
   attn_tile.return
 }
+
+// A warpgroup behind the warps of one thread. In the place of consumers' warpgroups its threads have their rows.
+// CHECK-LABEL: attn_tile.kernel @warpgroup
+// CHECK: attn_tile.roles producer(32) {
+// CHECK-NEXT: attn_tile.copy_tma %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] to %{{.*}}, %{{.*}}[%{{.*}}] evict_first rows = [128, 256] : <128x64xf16, swizzle = 128> to <256x64xf16, swizzle = 128>, <1, arrivals = 1>
+// CHECK-NEXT: } correction warpgroup(96) {
+// CHECK-NEXT: attn_tile.uniform
+// CHECK-NEXT: attn_tile.as_warpgroup %{{.*}} {
+// CHECK-NEXT: attn_tile.load_shared_rows %[[V:.*]] : <1x256xf32, swizzle = 128> -> <256xf32, row>
+// CHECK-NEXT: }
+// CHECK-NEXT: } consumer(192) {
+// CHECK-NEXT: ^bb0(%{{.*}}: index):
+// CHECK-NEXT: attn_tile.fill
+// CHECK-NEXT: attn_tile.store_shared_rows %{{.*}} to %[[V]] : <256xf32, lane_row> to <1x256xf32, swizzle = 128>
+attn_tile.kernel @warpgroup(%n: index, %map: !attn_tile.tensor_map<128x64xf16, swizzle = 128>) warps(8)
+    attributes {producer_warps = 8 : i64} {
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc : !attn_tile.shared<256x64xf16, swizzle = 128>
+  %v = attn_tile.alloc : !attn_tile.shared<1x256xf32, swizzle = 128>
+  %full = attn_tile.alloc_mbarrier : !attn_tile.mbarrier<1, arrivals = 1>
+  attn_tile.roles producer(32) {
+    attn_tile.copy_tma %map[%c0, %c0, %c0] to %q, %full[%c0] evict_first rows = [128, 256]
+        : !attn_tile.tensor_map<128x64xf16, swizzle = 128> to !attn_tile.shared<256x64xf16, swizzle = 128>, !attn_tile.mbarrier<1, arrivals = 1>
+  } correction warpgroup(96) {
+    %u = attn_tile.uniform %n : index
+    attn_tile.as_warpgroup %c0 {
+      %r = attn_tile.load_shared_rows %v : !attn_tile.shared<1x256xf32, swizzle = 128> -> !attn_tile.fragment<256xf32, row>
+    }
+  } consumer(192) {
+  ^bb0(%g: index):
+    %r = attn_tile.fill 0.0 : !attn_tile.fragment<256xf32, lane_row>
+    attn_tile.store_shared_rows %r to %v : !attn_tile.fragment<256xf32, lane_row> to !attn_tile.shared<1x256xf32, swizzle = 128>
+  }
+  attn_tile.return
+}
