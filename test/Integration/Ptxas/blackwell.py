@@ -58,7 +58,7 @@ SCALED = """func.func @scaled(%q: {q}, %k: {q}, %v: {q}, %scale: tensor<1xf32>) 
 """
 HEAD_DIMS = [(64, 64), (96, 96), (128, 128), (192, 128), (256, 256)] if LONG else [(64, 64), (192, 128), (256, 256)]
 MASKS = {"full": "", "causal": "mask_mod causal(bottom_right)", "window": "mask_mod sliding_window(1024, 0)"}
-SCHEDULES = ['mma = "tcgen05"', 'mma = "tcgen05", tile_m = 256, warps = 8, tile_n = 64']
+SCHEDULES = ['mma = "tcgen05"', 'mma = "tcgen05", tile_m = 256, warps = 8, tile_n = 64', 'mma = "tcgen05", correction_warps = 4']
 TYPES = ("bf16", "f8E4M3FN")
 
 

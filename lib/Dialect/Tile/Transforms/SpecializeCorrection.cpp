@@ -71,6 +71,11 @@ private:
     MbarrierWaitOp::create(builder, kernel.getLoc(), barrier, stage, parity);
   }
   void arrive(Value barrier, Value stage);
+  /// The same, of what a product will read and write in tensor memory.
+  void arriveBehindTensors(Value barrier, Value stage) {
+    FenceTensorsOp::create(builder, kernel.getLoc(), /*after=*/false);
+    arrive(barrier, stage);
+  }
   void tellRescale(scf::IfOp rescale);
   void tellOutput();
   void waitForCorrection(Addition addition, Value firstStep);
@@ -246,7 +251,6 @@ Value Corrector::getStepParity(scf::ForOp loop) {
 /// What the lanes of a warp have read and written comes before its arrival.
 void Corrector::arrive(Value barrier, Value stage) {
   Location loc = kernel.getLoc();
-  FenceTensorsOp::create(builder, loc, /*after=*/false);
   SyncWarpOp::create(builder, loc);
   MbarrierArriveOp::create(builder, loc, barrier, stage);
 }
@@ -399,7 +403,7 @@ void Corrector::buildStep(Addition addition, Value firstStep) {
   builder.setInsertionPointToStart(later.thenBlock());
   buildRescale(group);
   builder.setInsertionPointAfter(later);
-  arrive(corrected, getStepStage(loop, group));
+  arriveBehindTensors(corrected, getStepStage(loop, group));
 }
 
 /// Zeros for the next tile's products of a warpgroup to be added to. What its
@@ -414,7 +418,7 @@ void Corrector::buildZeros(Value group) {
     mapping.map(zeros.getWarpgroup(), group);
     builder.clone(*zeros, mapping);
   }
-  arrive(ready, group);
+  arriveBehindTensors(ready, group);
   arrive(taken, group);
 }
 

@@ -89,9 +89,15 @@ def AsWarpgroupOp : AttnTile_Op<"as_warpgroup", [NoTerminator, SingleBlock,
 
     Example:
     ```mlir
-    attn_tile.as_warpgroup %c1 {
-      %o = attn_tile.load_tensor %sum[%c1] : !attn_tile.tensor<256x64xf32>
-          -> !attn_tile.fragment<256x64xf32, accumulator>
+    attn_tile.roles producer(32) {
+      ...
+    } correction warpgroup(96) {
+      attn_tile.as_warpgroup %c1 {
+        %o = attn_tile.load_tensor %sum[%c1] : !attn_tile.tensor<256x64xf32>
+            -> !attn_tile.fragment<256x64xf32, accumulator>
+      }
+    } consumer(192) {
+      ...
     }
     ```
   }];
