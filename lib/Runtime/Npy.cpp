@@ -16,7 +16,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 
 using namespace attn;
@@ -163,6 +162,22 @@ static void copyFromFortranOrder(const char *source, HostTensor &tensor) {
   }
 }
 
+/// The rest of a stream, block by block: it may be a pipe. Nothing if it cannot
+/// be read.
+static std::optional<std::string> readAll(std::istream &stream) {
+  constexpr size_t block = 1 << 16;
+  std::string text;
+  while (stream) {
+    size_t size = text.size();
+    text.resize(size + std::max(size, block));
+    stream.read(&text[size], static_cast<std::streamsize>(text.size() - size));
+    text.resize(size + static_cast<size_t>(stream.gcount()));
+  }
+  if (stream.bad())
+    return std::nullopt;
+  return text;
+}
+
 Result<HostTensor> attn::runtime::readNpy(const std::string &path) {
   auto fail = [&](const std::string &message) {
     return Error{path + ": " + message};
@@ -172,10 +187,10 @@ Result<HostTensor> attn::runtime::readNpy(const std::string &path) {
   std::ifstream stream(path, std::ios::binary);
   if (!stream)
     return fail(std::string("cannot open: ") + std::strerror(errno));
-  std::string file((std::istreambuf_iterator<char>(stream)),
-                   std::istreambuf_iterator<char>());
-  if (stream.bad())
+  std::optional<std::string> contents = readAll(stream);
+  if (!contents)
     return fail("cannot read");
+  const std::string &file = *contents;
   Result<Header> header = parseHeader(file);
   if (!header)
     return fail(header.error());

@@ -56,24 +56,43 @@ static void forEachElement(const DeviceTensor &tensor, Visit visit) {
   }
 }
 
+/// Calls `copy(data, at, bytes)` for all elements in row-major order, as many
+/// at once as have no gaps between them: the bytes from `data` on of the host's
+/// memory are those from `at` on behind the address.
+template <typename Copy>
+static void copyElements(const DeviceTensor &tensor, Copy copy) {
+  auto size = static_cast<int64_t>(byteSize(tensor.dtype));
+  DeviceTensor rows = tensor;
+  int64_t length = 1;
+  while (!rows.shape.empty() &&
+         (rows.shape.back() == 1 || rows.strides.back() == length)) {
+    length *= rows.shape.back();
+    rows.shape.pop_back();
+    rows.strides.pop_back();
+  }
+  if (length == 0)
+    return;
+  int64_t data = 0, bytes = length * size;
+  forEachElement(rows, [&](int64_t offset) {
+    copy(data, offset * size, static_cast<size_t>(bytes));
+    data += bytes;
+  });
+}
+
 void DeviceTensor::upload(const HostTensor &host) const {
-  size_t size = byteSize(dtype);
   char *target = reinterpret_cast<char *>(address);
   const char *source = host.data.data();
-  forEachElement(*this, [&](int64_t offset) {
-    std::memcpy(target + offset * int64_t(size), source, size);
-    source += size;
+  copyElements(*this, [&](int64_t data, int64_t at, size_t bytes) {
+    std::memcpy(target + at, source + data, bytes);
   });
 }
 
 HostTensor DeviceTensor::download() const {
   HostTensor host(dtype, shape);
-  size_t size = byteSize(dtype);
   const char *source = reinterpret_cast<const char *>(address);
   char *target = host.data.data();
-  forEachElement(*this, [&](int64_t offset) {
-    std::memcpy(target, source + offset * int64_t(size), size);
-    target += size;
+  copyElements(*this, [&](int64_t data, int64_t at, size_t bytes) {
+    std::memcpy(target + data, source + at, bytes);
   });
   return host;
 }
