@@ -115,7 +115,8 @@ struct CommandLine {
                "additive-mask, ramp, zeros or ones; may be repeated")};
   cl::list<std::string> outputs{
       "output", cl::value_desc("file.npy"), cl::cat(dataCategory),
-      cl::desc("Where to write the next result; may be repeated")};
+      cl::desc("Where to write the next result; may be repeated.\n"
+               "Several sets, as of --shape: 'a.npy; b.npy'")};
   cl::opt<bool> serve{
       "serve", cl::cat(dataCategory),
       cl::desc("Compile once, then call the function for each line of\n"
@@ -285,7 +286,7 @@ static std::optional<size_t> countSets(const CommandLine &line) {
     }
     return true;
   };
-  if (!check(line.shapes) || !check(line.inputs))
+  if (!check(line.shapes) || !check(line.inputs) || !check(line.outputs))
     return std::nullopt;
   return count;
 }
@@ -301,6 +302,13 @@ static std::vector<std::string> getSet(const cl::list<std::string> &option,
   return own;
 }
 
+/// Files of several runs are several, too.
+static bool isOneOutput(const CommandLine &line, size_t numSets) {
+  return llvm::any_of(line.outputs, [&](const std::string &text) {
+    return line.trials > 1 || splitSets(text).size() != numSets;
+  });
+}
+
 /// What is written once cannot be written for several runs.
 static bool checkSeveralRuns(const CommandLine &line) {
   std::optional<size_t> numSets = countSets(line);
@@ -309,11 +317,12 @@ static bool checkSeveralRuns(const CommandLine &line) {
   std::string cause = line.trials == 1
                           ? std::to_string(*numSets) + " sets of inputs"
                           : "--trials=" + std::to_string(line.trials);
-  for (auto [option, isGiven] : {std::pair("--output", !line.outputs.empty()),
-                                 std::pair("--report", !line.report.empty()),
-                                 std::pair("--trace", !line.trace.empty()),
-                                 std::pair("--benchmark", bool(line.benchmark)),
-                                 std::pair("--serve", bool(line.serve))})
+  for (auto [option, isGiven] :
+       {std::pair("--output", isOneOutput(line, *numSets)),
+        std::pair("--report", !line.report.empty()),
+        std::pair("--trace", !line.trace.empty()),
+        std::pair("--benchmark", bool(line.benchmark)),
+        std::pair("--serve", bool(line.serve))})
     if (isGiven)
       return reportError(std::string(option) + ": expected one run, got " +
                          cause);
@@ -373,10 +382,10 @@ Options attn::run::parseOptions(int argc, char **argv) {
   options.assumeVisibleRows = line.assumeVisibleRows;
   options.seed = line.seed;
   for (size_t i = 0; i < *countSets(line); ++i)
-    options.sets.push_back({getSet(line.shapes, i), getSet(line.inputs, i)});
+    options.sets.push_back({getSet(line.shapes, i), getSet(line.inputs, i),
+                            getSet(line.outputs, i)});
   options.trials = line.trials;
   options.fills = line.fills;
-  options.outputs = line.outputs;
   options.serve = line.serve;
   options.object = line.object;
   options.emitObject = line.emitObject;

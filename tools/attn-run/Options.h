@@ -38,15 +38,14 @@ struct Options {
   Raise raise = Raise::Auto;
 
   uint64_t seed = 0;
-  /// What --shape and --input say.
+  /// What --shape, --input and --output say.
   struct Set {
-    std::vector<std::string> shapes, inputs;
+    std::vector<std::string> shapes, inputs, outputs;
   };
   /// All that are to run, and the one that runs.
   std::vector<Set> sets;
   Set set;
   std::vector<std::string> fills;
-  std::vector<std::string> outputs;
 
   bool serve = false;
   /// Where the compiled function is kept; may be empty.

@@ -85,8 +85,9 @@ static func::FuncOp selectFunction(ModuleOp module, const Options &options) {
 static bool writeOutputs(const Options &options,
                          const std::vector<HostTensor> &results) {
   runtime::OutputFiles files;
-  for (size_t i = 0; i < options.outputs.size(); ++i)
-    if (auto error = runtime::addNpy(files, options.outputs[i], results[i]))
+  const std::vector<std::string> &outputs = options.set.outputs;
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (auto error = runtime::addNpy(files, outputs[i], results[i]))
       return reportError(error->message);
   auto error = files.commit();
   return !error || reportError(error->message);
@@ -283,11 +284,12 @@ bool Runner::runSet(Options own) {
 }
 
 bool Runner::run() {
-  if (options.outputs.size() > function.getNumResults())
+  size_t numOutputs = options.sets.front().outputs.size();
+  if (numOutputs > function.getNumResults())
     return reportError("expected at most " +
                        std::to_string(function.getNumResults()) +
                        " --output files for @" + function.getName().str() +
-                       ", got " + std::to_string(options.outputs.size()));
+                       ", got " + std::to_string(numOutputs));
   bool allHold = true;
   Options own = options;
   for (const Options::Set &set : options.sets) {

@@ -13,6 +13,8 @@ import numpy as np
 LENGTHS, COLUMNS, WINDOW, D = [150, 0, 33, 200], 256, 37, 64
 WGMMA, TENSOR = 'mma = "wgmma", tile_m = 128, warps = 8, stages = 2', 'mma = "tcgen05", tile_m = 128, warps = 4, stages = 2'
 SPLIT, LARGE = 'kind = "split_kv", mma = "mma_sync"', 'kind = "large_cache", mma = "mma_sync", stages = 2'
+#: Entries of pages that have been freed: the null page, or none.
+FREED = [0], [2147480000, -1]
 # Of each device: rows, page, type of the cache, schedule. The values of a latent cache are columns of the keys; "float8" has a query of it, too;
 # rows of "scales" have a scale each, in pages by the same table.
 CASES = {
@@ -117,16 +119,18 @@ func.func @window(%q: Q, %kp: KP, VARG%t: TABLE, %n: tensor<BATCHESxi32>SARG) ->
     return text.replace(" {schedule = #attn.schedule<>}", "")
 
 
-def run(module, device, folder, inputs, verifies=False):
-    names = []
-    for number, array in enumerate(inputs):
-        names.append(f"--input={folder}/{number}.npy")
-        np.save(f"{folder}/{number}.npy", array)
-    command = ["attn-run", module, f"--device={device}", *names, f"--output={folder}/o.npy", *(["--verify"] if verifies else [])]
-    made = subprocess.run(command, capture_output=True, text=True)
+def run(module, device, folder, sets, verifies=False):
+    """The results of sets of inputs, by a module that is compiled once."""
+    names = [[f"{folder}/{n}.{i}.npy" for n in range(len(sets))] for i in range(len(sets[0]))]
+    for i, files in enumerate(names):
+        for file, inputs in zip(files, sets):
+            np.save(file, inputs[i])
+    outputs = [f"{folder}/o.{n}.npy" for n in range(len(sets))]
+    command = ["attn-run", module, f"--device={device}", *(f"--input={';'.join(files)}" for files in names), f"--output={';'.join(outputs)}"]
+    made = subprocess.run([*command, *(["--verify"] if verifies else [])], capture_output=True, text=True)
     if made.returncode:
         sys.exit(f"FAIL: {made.stdout}{made.stderr}")
-    return np.load(f"{folder}/o.npy")
+    return [np.load(file) for file in outputs]
 
 
 def decode(array, cache):
@@ -174,8 +178,12 @@ def check(name, device, folder, rows, page, cache, schedule):
         f.write(get_module(rows, page, cache, schedule))
     # The same entries, those of all batches behind each other.
     arrange = lambda entries: [entries.reshape(-1), np.arange(batches + 1, dtype=np.int32) * columns] if cache == "offsets" else [entries]  # noqa: E731
-    expected = run(path, device, folder, [q, *pools, *arrange(table), lengths, *scales])
+    sets = [[q, *pools, *arrange(table), lengths, *scales]]
     poisoned, scales_poisoned = poisoned[: len(pools)], [array[:, 0] for array in poisoned[len(pools) :]]
+    for what in FREED:
+        entries = np.where(freed, rng.choice(what, freed.shape), table).astype(np.int32)
+        sets.append([q, *poisoned, *arrange(entries), lengths, *scales_poisoned])
+    expected, *others = run(path, device, folder, sets, verifies=name in ("decode", "scales", "offsets"))
     for b, length in enumerate(LENGTHS):
         keys, values = (decode(pools[i][table[b], 0].reshape(COLUMNS, dim), cache)[:length] for i in (0, -1))
         ks, vs = (array[table[b]].reshape(COLUMNS)[:length, None] for array in scales) if scales else (1, 1)
@@ -185,9 +193,7 @@ def check(name, device, folder, rows, page, cache, schedule):
             error = np.abs(expected[b, :, i : i + 1] - right).max()
             if not error < 0.1 * np.abs(right).max():
                 sys.exit(f"FAIL {name}: batch {b}, row {i} is off by {error}")
-    for what in ([0], [2147480000, -1]):
-        entries = np.where(freed, rng.choice(what, freed.shape), table).astype(np.int32)
-        results = run(path, device, folder, [q, *poisoned, *arrange(entries), lengths, *scales_poisoned], verifies=name in ("decode", "scales", "offsets"))
+    for what, results in zip(FREED, others):
         if results.tobytes() != expected.tobytes():
             sys.exit(f"FAIL {name}: other bits with entries {what} left of the window")
 

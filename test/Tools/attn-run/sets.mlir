@@ -18,6 +18,11 @@
 // FILES: @f on cpu: tensor<1x2x6x16xf32>
 // FILES: verify: PASS
 
+// Each set writes files of its own.
+// RUN: attn-run %s --shape "M=4,N=5; M=6,N=5" --random 1 --output "%t/c.npy; %t/d.npy"
+// RUN: cmp %t/a.npy %t/c.npy && not cmp %t/c.npy %t/d.npy
+// RUN: attn-run %s --shape M=6,N=5 --random 1 --output %t/e.npy && cmp %t/d.npy %t/e.npy
+
 // RUN: not attn-run %s --shape "M=2,N=3; M=3" --verify 2>&1 | FileCheck %s --check-prefix=ONE
 // ONE: @f on cpu: tensor<1x2x2x16xf32>
 // ONE: verify: PASS
