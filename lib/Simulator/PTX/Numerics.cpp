@@ -9,6 +9,10 @@
 #include <cfenv>
 #include <cmath>
 
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
 using namespace attn::sim;
 
 //===----------------------------------------------------------------------===//
@@ -226,6 +230,36 @@ double attn::sim::fmaRoundToOdd(double a, double b, double c) {
 
 namespace {
 
+#ifdef __SSE2__
+/// Sets the mode of SSE, which computes all floats; fesetround sets x87's, too,
+/// and takes several times as long.
+class RoundingScope {
+public:
+  explicit RoundingScope(Rounding rounding) : saved(_mm_getcsr()) {
+    _mm_setcsr((saved & ~u32(_MM_ROUND_MASK)) | modeOf(rounding));
+  }
+  ~RoundingScope() { _mm_setcsr(saved); }
+
+private:
+  static u32 modeOf(Rounding rounding) {
+    switch (rounding) {
+    case Rounding::Zero:
+    case Rounding::ZeroInt:
+      return _MM_ROUND_TOWARD_ZERO;
+    case Rounding::Down:
+    case Rounding::DownInt:
+      return _MM_ROUND_DOWN;
+    case Rounding::Up:
+    case Rounding::UpInt:
+      return _MM_ROUND_UP;
+    default:
+      return _MM_ROUND_NEAREST;
+    }
+  }
+
+  u32 saved;
+};
+#else
 int environmentRounding(Rounding rounding) {
   switch (rounding) {
   case Rounding::Zero:
@@ -252,6 +286,7 @@ public:
 private:
   int saved;
 };
+#endif
 
 /// Volatile operands keep the operation between the two mode changes.
 template <typename T>
