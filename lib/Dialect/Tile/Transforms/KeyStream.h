@@ -78,6 +78,9 @@ void cloneForStep(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
                   llvm::ArrayRef<mlir::Operation *> ops, unsigned counter,
                   mlir::Value step);
 
+/// Registers of an SM of all chips whose warps have roles.
+inline constexpr int64_t kRegistersPerSm = 65536;
+
 /// The kernel's schedule, with defaults for what is not chosen.
 Schedule getScheduleOf(KernelOp kernel);
 

@@ -10,12 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CorrectedOutput.h"
-#include "KeyStream.h"
+#include "Corrector.h"
 #include "attn/Dialect/Tile/Transforms/Passes.h"
 #include "attn/Schedule/Family.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
@@ -27,88 +25,6 @@ namespace attn::tile {
 
 using namespace mlir;
 using namespace attn::tile;
-
-static constexpr int64_t kRegistersPerSm = 65536;
-
-namespace {
-
-/// Where the products' thread waits for the weights of a warpgroup, whose
-/// product it adds to the output, in a step of a loop.
-struct Addition {
-  MbarrierWaitOp wait;
-  int64_t group;
-
-  scf::ForOp getLoop() const {
-    return cast<scf::ForOp>(MbarrierWaitOp(wait)->getParentOp());
-  }
-};
-
-class Corrector {
-public:
-  Corrector(KernelOp kernel, RolesOp roles, Region &products)
-      : kernel(kernel), roles(roles), products(products),
-        consumer(roles.getConsumer()), builder(kernel.getContext()),
-        output(roles), groups(kernel.getWarps() / RolesOp::kWarpgroupWarps) {}
-
-  /// Why no other warpgroup can correct the output, or empty if one can.
-  StringRef findObstacle();
-  void specialize();
-
-private:
-  bool matchRescales();
-  bool matchZeros();
-  bool matchAdditions();
-  void createBarriers();
-  Value createBarrier(int64_t stages);
-  Value createVector();
-  Value constant(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, kernel.getLoc(), value);
-  }
-  Value getTileParity(Region &role);
-  Value getStepStage(scf::ForOp loop, Value group);
-  Value getStepParity(scf::ForOp loop);
-  void waitFor(Value barrier, Value stage, Value parity) {
-    MbarrierWaitOp::create(builder, kernel.getLoc(), barrier, stage, parity);
-  }
-  void arrive(Value barrier, Value stage);
-  /// The same, of what a product will read and write in tensor memory.
-  void arriveBehindTensors(Value barrier, Value stage) {
-    FenceTensorsOp::create(builder, kernel.getLoc(), /*after=*/false);
-    arrive(barrier, stage);
-  }
-  void tellRescale(scf::IfOp rescale);
-  void tellOutput();
-  void waitForCorrection(Addition addition, Value firstStep);
-  void waitForTile(Value firstStep);
-  void buildRole(Region &role);
-  void buildStep(Addition addition, Value firstStep);
-  void buildRescale(Value group);
-  void buildZeros(Value group);
-  void buildOutputs(Region &role);
-  void buildEnd(Region &role);
-  void stripConsumer();
-  void divideRegisters();
-
-  KernelOp kernel;
-  RolesOp roles;
-  Region &products;
-  Region &consumer;
-  OpBuilder builder;
-  CorrectedOutput output;
-  int64_t groups;
-  Value sum; ///< the output in tensor memory
-  SmallVector<scf::IfOp> rescales;
-  StoreTensorOp zeros;
-  SmallVector<Addition> additions;
-  Value decays; ///< of a step's rows, 1 where none of the warp's has risen
-  /// Those are there, and the output is changed by them, of every other step.
-  Value told, corrected;
-  /// For a tile the output is zeros; the rows' vectors are free; are filled.
-  Value ready, taken, ended;
-  SmallVector<Value> vectors; ///< of those rows
-};
-
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // What there is
@@ -300,12 +216,6 @@ void Corrector::tellOutput() {
   arrive(ended, roles.getWarpgroup());
 }
 
-/// Of the first addition of a tile.
-static Value getFirstStep(Addition addition) {
-  scf::ForOp loop = addition.getLoop();
-  return loop.getInitArgs()[*findStepCounter(loop)];
-}
-
 void Corrector::waitForCorrection(Addition addition, Value firstStep) {
   builder.setInsertionPoint(addition.wait);
   Location loc = addition.wait.getLoc();
@@ -348,149 +258,8 @@ void Corrector::stripConsumer() {
 }
 
 //===----------------------------------------------------------------------===//
-// The role
+// The change
 //===----------------------------------------------------------------------===//
-
-/// 1 for each row whose factor is another number.
-static Value flagFactors(OpBuilder &builder, Value factors) {
-  Location loc = factors.getLoc();
-  auto map = MapOp::create(builder, loc, factors.getType(), factors);
-  OpBuilder::InsertionGuard guard(builder);
-  Block &body = map.getBody().emplaceBlock();
-  Value factor = body.addArgument(builder.getF32Type(), loc);
-  body.addArgument(builder.getI32Type(), loc);
-  builder.setInsertionPointToStart(&body);
-  auto number = [&](float value) {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getF32FloatAttr(value));
-  };
-  Value one = number(1.0f), zero = number(0.0f);
-  Value differs = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE,
-                                        factor, one);
-  Value flag = arith::SelectOp::create(builder, loc, differs, one, zero);
-  YieldOp::create(builder, loc, flag);
-  return map.getResult();
-}
-
-/// Where a row of the warp has risen, all of its rows are rescaled.
-void Corrector::buildRescale(Value group) {
-  Location loc = kernel.getLoc();
-  auto as = AsWarpgroupOp::create(builder, loc, group);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&as.getBody().emplaceBlock());
-  MLIRContext *context = builder.getContext();
-  auto rows = FragmentType::get(
-      context, cast<TensorTileType>(sum.getType()).getRows(),
-      builder.getF32Type(), FragmentLayoutAttr::getLaneRow(context));
-  Value factors = LoadSharedRowsOp::create(builder, loc, rows, decays);
-  Value any = AnyOp::create(builder, loc, flagFactors(builder, factors));
-  auto branch = scf::IfOp::create(builder, loc, any);
-  builder.setInsertionPointToStart(branch.thenBlock());
-  ScaleTensorOp::create(builder, loc, sum, group, factors);
-}
-
-/// In a tile's first step the output is zeros still.
-void Corrector::buildStep(Addition addition, Value firstStep) {
-  builder.setInsertionPoint(addition.wait);
-  Location loc = addition.wait.getLoc();
-  scf::ForOp loop = addition.getLoop();
-  Value group = constant(addition.group);
-  Value step = loop.getRegionIterArg(*findStepCounter(loop));
-  waitFor(told, getStepStage(loop, group), getStepParity(loop));
-  Value isLater = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                        step, firstStep);
-  auto later = scf::IfOp::create(builder, loc, isLater);
-  builder.setInsertionPointToStart(later.thenBlock());
-  buildRescale(group);
-  builder.setInsertionPointAfter(later);
-  arriveBehindTensors(corrected, getStepStage(loop, group));
-}
-
-/// Zeros for the next tile's products of a warpgroup to be added to. What its
-/// rows are may be told when all warps have said so.
-void Corrector::buildZeros(Value group) {
-  auto as = AsWarpgroupOp::create(builder, zeros.getLoc(), group);
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(&as.getBody().emplaceBlock());
-    IRMapping mapping;
-    builder.clone(*zeros.getSource().getDefiningOp(), mapping);
-    mapping.map(zeros.getWarpgroup(), group);
-    builder.clone(*zeros, mapping);
-  }
-  arriveBehindTensors(ready, group);
-  arrive(taken, group);
-}
-
-void Corrector::buildOutputs(Region &role) {
-  scf::ForOp tiles = getTileLoop(role);
-  if (tiles)
-    builder.setInsertionPoint(tiles.getBody()->getTerminator());
-  else
-    builder.setInsertionPointToEnd(&role.front());
-  Location loc = kernel.getLoc();
-  Value parity = getTileParity(role);
-
-  for (int64_t group = 0; group < groups; ++group) {
-    Value number = constant(group);
-    waitFor(ended, number, parity);
-    auto as = AsWarpgroupOp::create(builder, loc, number);
-    builder.setInsertionPointToStart(&as.getBody().emplaceBlock());
-    IRMapping mapping;
-    mapping.map(roles.getWarpgroup(), number);
-    if (tiles)
-      mapping.map(getTileLoop(consumer).getInductionVar(),
-                  tiles.getInductionVar());
-    for (auto [rows, vector] : llvm::zip_equal(output.getRows(), vectors))
-      mapping.map(rows,
-                  LoadSharedRowsOp::create(builder, loc, rows.getType(), vector)
-                      .getResult());
-    output.clone(builder, mapping);
-    builder.setInsertionPointAfter(as);
-    if (tiles)
-      buildZeros(number);
-  }
-}
-
-/// The last that use shared and tensor memory give it back.
-void Corrector::buildEnd(Region &role) {
-  builder.setInsertionPointToEnd(&role.front());
-  auto as = AsWarpgroupOp::create(builder, kernel.getLoc(), constant(0));
-  builder.setInsertionPointToStart(&as.getBody().emplaceBlock());
-  for (auto op : consumer.getOps<FreeTensorsOp>())
-    builder.clone(*op);
-  WaitStoresOp::create(builder, kernel.getLoc());
-}
-
-/// The loops of the products' thread, with what is done here in the place of
-/// its products.
-void Corrector::buildRole(Region &role) {
-  IRMapping mapping;
-  products.cloneInto(&role, mapping);
-  SmallVector<Operation *> others;
-  role.walk([&](Operation *op) {
-    if (isa<MmaTensorOp, MbarrierWaitOp, MbarrierArriveOp, CommitTensorsOp,
-            FenceTensorsOp>(op))
-      others.push_back(op);
-  });
-  SmallVector<Addition> steps;
-  for (Addition addition : additions)
-    steps.push_back(
-        {cast<MbarrierWaitOp>(mapping.lookup(addition.wait.getOperation())),
-         addition.group});
-  Value firstStep = getFirstStep(steps.front());
-  for (Addition step : steps)
-    buildStep(step, firstStep);
-  for (Operation *op : others)
-    op->erase();
-  buildOutputs(role);
-  builder.setInsertionPointToStart(&role.front());
-  for (int64_t group = 0; group < groups; ++group)
-    buildZeros(constant(group));
-  buildEnd(role);
-  IRRewriter rewriter(builder.getContext());
-  (void)runRegionDCE(rewriter, role);
-}
 
 void Corrector::divideRegisters() {
   const attn::Family &family = attn::getFamily(getScheduleOf(kernel).mma);
@@ -505,7 +274,7 @@ void Corrector::specialize() {
   createBarriers();
   Region role;
   buildRole(role);
-  Value firstStep = getFirstStep(additions.front());
+  Value firstStep = additions.front().getFirstStep();
   for (Addition addition : additions)
     waitForCorrection(addition, firstStep);
   if (getTileLoop(products))

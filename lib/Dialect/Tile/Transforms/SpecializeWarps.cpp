@@ -27,8 +27,6 @@ using namespace mlir;
 using namespace attn;
 using namespace attn::tile;
 
-/// Of every chip whose kernels have roles.
-static constexpr int64_t kRegistersPerSm = 65536;
 /// Tiles that are copied while another one is rewritten, and that one
 /// (lib/Schedule/SharedMemoryModel.cpp counts them).
 static constexpr int64_t kRewriteStages = 2;
