@@ -90,14 +90,15 @@ struct BufferTraffic {
 
 using ClassCounts = std::array<uint64_t, numInstructionClasses>;
 
-/// What a warp does, from what it issues: "consumer" (products, or what they
-/// leave in tensor memory), "products" (those alone), "producer" (copies) or
-/// "other", the roles of a specialised kernel.
-const char *roleOf(const ClassCounts &counts);
+/// What a warp does, from what it issues, the roles of a specialised kernel:
+/// "consumer" (products, or what they leave in tensor memory), "correction"
+/// (tensor memory, without a special function, beside warps that compute
+/// exponentials), "products" (those alone), "producer" (copies) or "other".
+const char *roleOf(const std::vector<ClassCounts> &warps, size_t warp);
 
 /// In the order in which they are reported.
-inline constexpr std::array<const char *, 4> roleNames = {
-    "producer", "products", "consumer", "other"};
+inline constexpr std::array<const char *, 5> roleNames = {
+    "producer", "products", "correction", "consumer", "other"};
 
 /// What a warp waits for: a barrier of the CTA or the cluster, an mbarrier at
 /// which only warps (and products) arrive, as for a free stage, one that counts

@@ -175,8 +175,16 @@ static json bufferToJson(const BufferTraffic &buffer) {
   return out;
 }
 
-const char *attn::sim::roleOf(const ClassCounts &counts) {
-  auto count = [&](InstructionClass kind) { return counts[size_t(kind)]; };
+const char *attn::sim::roleOf(const std::vector<ClassCounts> &warps,
+                              size_t warp) {
+  auto count = [&](InstructionClass kind) { return warps[warp][size_t(kind)]; };
+  bool hasExponentials =
+      std::any_of(warps.begin(), warps.end(), [](const ClassCounts &counts) {
+        return counts[size_t(InstructionClass::Ex2)] > 0;
+      });
+  if (count(InstructionClass::TensorMemory) && hasExponentials &&
+      !count(InstructionClass::Ex2) && !count(InstructionClass::Mufu))
+    return "correction";
   if (count(InstructionClass::Mma) || count(InstructionClass::Wgmma) ||
       count(InstructionClass::TensorMemory))
     return "consumer";
@@ -208,7 +216,7 @@ static json rolesToJson(const Counters &counters) {
     WaitCounts waits{};
     json warps = json::array();
     for (size_t warp = 0; warp < counters.perWarp.size(); ++warp) {
-      if (std::string(roleOf(counters.perWarp[warp])) != role)
+      if (std::string(roleOf(counters.perWarp, warp)) != role)
         continue;
       warps.push_back(warp);
       addClasses(instructions, counters.perWarp[warp]);
@@ -239,7 +247,7 @@ std::string Counters::json() const {
   out["warps"] = ::json::array();
   for (size_t warp = 0; warp < perWarp.size(); ++warp)
     out["warps"].push_back({{"warp", warp},
-                            {"role", roleOf(perWarp[warp])},
+                            {"role", roleOf(perWarp, warp)},
                             {"instructions", classesToJson(perWarp[warp])},
                             {"waits", waitsToJson(waitsOf(*this, warp))}});
   for (const LineCount &line : lines)

@@ -27,12 +27,12 @@ static RoleTiming getRole(const char *role, const LaunchReport &report) {
   RoleTiming timing;
   timing.role = role;
   std::vector<bool> isMember;
-  for (const ClassCounts &counts : counters.perWarp) {
-    isMember.push_back(std::string(roleOf(counts)) == role);
+  for (size_t warp = 0; warp < counters.perWarp.size(); ++warp) {
+    isMember.push_back(std::string(roleOf(counters.perWarp, warp)) == role);
     if (!isMember.back())
       continue;
     ++timing.warps;
-    for (uint64_t count : counts)
+    for (uint64_t count : counters.perWarp[warp])
       timing.instructions += double(count);
   }
   for (const TraceEvent &event : report.timeline.events) {
