@@ -17,25 +17,32 @@
 using namespace mlir;
 using namespace attn::tile;
 
+Value attn::tile::mapRows(OpBuilder &builder, Value rows,
+                          function_ref<Value(Value)> compute) {
+  Location loc = rows.getLoc();
+  auto map = MapOp::create(builder, loc, rows.getType(), rows);
+  OpBuilder::InsertionGuard guard(builder);
+  Block &body = map.getBody().emplaceBlock();
+  Value number = body.addArgument(builder.getF32Type(), loc);
+  body.addArgument(builder.getI32Type(), loc);
+  builder.setInsertionPointToStart(&body);
+  YieldOp::create(builder, loc, compute(number));
+  return map.getResult();
+}
+
 /// 1 for each row whose factor is another number.
 static Value flagFactors(OpBuilder &builder, Value factors) {
   Location loc = factors.getLoc();
-  auto map = MapOp::create(builder, loc, factors.getType(), factors);
-  OpBuilder::InsertionGuard guard(builder);
-  Block &body = map.getBody().emplaceBlock();
-  Value factor = body.addArgument(builder.getF32Type(), loc);
-  body.addArgument(builder.getI32Type(), loc);
-  builder.setInsertionPointToStart(&body);
   auto number = [&](float value) {
     return arith::ConstantOp::create(builder, loc,
                                      builder.getF32FloatAttr(value));
   };
-  Value one = number(1.0f), zero = number(0.0f);
-  Value differs = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNE,
-                                        factor, one);
-  Value flag = arith::SelectOp::create(builder, loc, differs, one, zero);
-  YieldOp::create(builder, loc, flag);
-  return map.getResult();
+  return mapRows(builder, factors, [&](Value factor) -> Value {
+    Value one = number(1.0f), zero = number(0.0f);
+    Value differs = arith::CmpFOp::create(
+        builder, loc, arith::CmpFPredicate::UNE, factor, one);
+    return arith::SelectOp::create(builder, loc, differs, one, zero);
+  });
 }
 
 /// Where a row of the warp has risen, all of its rows are rescaled.

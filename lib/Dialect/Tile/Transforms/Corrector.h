@@ -35,6 +35,10 @@ struct Addition {
   }
 };
 
+/// What `compute` makes of each of the numbers `rows`, f32.
+mlir::Value mapRows(mlir::OpBuilder &builder, mlir::Value rows,
+                    llvm::function_ref<mlir::Value(mlir::Value)> compute);
+
 class Corrector {
 public:
   Corrector(KernelOp kernel, RolesOp roles, mlir::Region &products)
@@ -93,8 +97,8 @@ private:
   llvm::SmallVector<mlir::scf::IfOp> rescales;
   StoreTensorOp zeros;
   llvm::SmallVector<Addition> additions;
-  mlir::Value
-      decays; ///< of a step's rows, 1 where none of the warp's has risen
+  /// The factors of a step's rows, 1 where none of the warp's has risen.
+  mlir::Value decays;
   /// Those are there, and the output is changed by them, of every other step.
   mlir::Value told, corrected;
   /// For a tile the output is zeros; the rows' vectors are free; are filled.

@@ -16,7 +16,6 @@
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace attn::tile {
 #define GEN_PASS_DEF_SPECIALIZECORRECTIONPASS
@@ -179,19 +178,13 @@ void Corrector::arrive(Value barrier, Value stage) {
 static Value selectDecays(OpBuilder &builder, scf::IfOp rescale) {
   auto scale = cast<ScaleTensorOp>(rescale.thenBlock()->front());
   Location loc = scale.getLoc();
-  Value decay = scale.getFactor();
-  auto map = MapOp::create(builder, loc, decay.getType(), decay);
-  OpBuilder::InsertionGuard guard(builder);
-  Block &body = map.getBody().emplaceBlock();
-  Value number = body.addArgument(builder.getF32Type(), loc);
-  body.addArgument(builder.getI32Type(), loc);
-  builder.setInsertionPointToStart(&body);
-  Value one =
-      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(1.0f));
-  Value chosen = arith::SelectOp::create(builder, loc, rescale.getCondition(),
-                                         number, one);
-  YieldOp::create(builder, loc, chosen);
-  return map.getResult();
+
+  return mapRows(builder, scale.getFactor(), [&](Value factor) -> Value {
+    Value one =
+        arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(1.0f));
+    return arith::SelectOp::create(builder, loc, rescale.getCondition(), factor,
+                                   one);
+  });
 }
 
 /// The vector is free: this step's scores are behind the product for which the

@@ -24,13 +24,13 @@ def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
 
     Example:
     ```mlir
-    attn_tile.roles producer(40) {
+    attn_tile.roles producer(32) {
       attn_tile.copy_tma %k[%b, %h, %n] to %kt, %full[%stage] : ...
     } products {
       attn_tile.mma_tensor %q, %kt transpose_b into %s[%group], %done one_thread : ...
-    } correction warpgroup(72) {
+    } correction warpgroup(96) {
       attn_tile.mbarrier_wait %risen[%c0], %parity : ...
-    } consumer(200) {
+    } consumer(192) {
     ^bb0(%warpgroup: index):
       attn_tile.mbarrier_wait %done[%warpgroup], %parity : ...
     }

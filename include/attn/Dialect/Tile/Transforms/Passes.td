@@ -772,7 +772,7 @@ def SpecializeCorrectionPass : Pass<"attn-tile-specialize-correction", "::attn::
 
     Registers are divided anew. Kernels whose output is no such sum, goes through the
     next query's place, or needs more of the softmax than rows stay as they are; a
-    remark says why.
+    warning says why.
 
     Requires: roles, as `--attn-tile-specialize-products` makes them. Ensures: nothing.
   }];
