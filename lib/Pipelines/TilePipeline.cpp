@@ -51,6 +51,7 @@ void attn::buildTilePipeline(OpPassManager &pm,
   kernels.addPass(tile::createCommitQueryPass());
   kernels.addPass(tile::createStartNextTilePass());
   kernels.addPass(tile::createSpecializeCorrectionPass());
+  kernels.addPass(tile::createSpecializeEpiloguePass());
   kernels.addPass(tile::createCommitStagesPass());
   kernels.addPass(tile::createSinkWaitsPass());
   kernels.addPass(tile::createPairProductsPass());

@@ -33,7 +33,8 @@ enum class InstructionClass : uint8_t {
   Store,
   Atomic,
   CpAsync,
-  Tma,
+  Tma,      // copies to shared memory
+  TmaStore, // those to global memory, and waits for them
   Mma,
   Wgmma,
   Tcgen05,      // products, copies and shifts in tensor memory
@@ -93,12 +94,13 @@ using ClassCounts = std::array<uint64_t, numInstructionClasses>;
 /// What a warp does, from what it issues, the roles of a specialised kernel:
 /// "consumer" (products, or what they leave in tensor memory), "correction"
 /// (tensor memory, without a special function, beside warps that compute
-/// exponentials), "products" (those alone), "producer" (copies) or "other".
+/// exponentials), "products" (those alone), "producer" (copies), "epilogue"
+/// (those to global memory alone) or "other".
 const char *roleOf(const std::vector<ClassCounts> &warps, size_t warp);
 
 /// In the order in which they are reported.
-inline constexpr std::array<const char *, 5> roleNames = {
-    "producer", "products", "correction", "consumer", "other"};
+inline constexpr std::array<const char *, 6> roleNames = {
+    "producer", "products", "correction", "epilogue", "consumer", "other"};
 
 /// What a warp waits for: a barrier of the CTA or the cluster, an mbarrier at
 /// which only warps (and products) arrive, as for a free stage, one that counts

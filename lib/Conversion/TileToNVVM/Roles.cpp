@@ -41,18 +41,11 @@ struct RolesLowering : TileOpLowering<RolesOp> {
     rewriter.setInsertionPointToStart(producers);
     setRegisters(rewriter, loc, op.getProducerRegisters(),
                  NVVM::SetMaxRegisterAction::decrease);
-    MutableArrayRef<Region> roles = op.getProducers();
-    if (op.getWarpgroupRole())
-      roles = roles.drop_back();
-    for (auto [number, role] : llvm::enumerate(roles)) {
-      rewriter.setInsertionPoint(producers->getTerminator());
-      Block *block = producers;
-      if (!op.getAll())
-        block = scf::IfOp::create(rewriter, loc,
-                                  electOne(rewriter, loc, warp, number))
-                    .thenBlock();
-      rewriter.inlineBlockBefore(&role.front(), block->getTerminator());
-    }
+    if (op.getAll())
+      rewriter.inlineBlockBefore(&op.getProducer().front(),
+                                 producers->getTerminator());
+    else
+      inlineThreads(rewriter, op, warp, producers);
     rewriter.eraseOp(op);
     return success();
   }
@@ -93,16 +86,32 @@ private:
     return branch.elseBlock();
   }
 
-  /// True in one thread of producer warp `number`.
-  Value electOne(OpBuilder &builder, Location loc, Value warp,
-                 int64_t number) const {
-    IndexBuilder index(builder, loc);
-    Value isFirst =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, warp,
-                              index.i32(getConsumerWarps() + number));
-    Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(),
-                                              /*membermask=*/Value());
-    return arith::AndIOp::create(builder, loc, isFirst, elected);
+  /// One thread of each warp of `producers` runs a role. None is behind another
+  /// one, or what it needs would be in registers of that one, too.
+  void inlineThreads(ConversionPatternRewriter &rewriter, RolesOp op,
+                     Value warp, Block *producers) const {
+    Location loc = op.getLoc();
+    MutableArrayRef<Region> roles = op.getProducers();
+    if (op.getWarpgroupRole())
+      roles = roles.drop_back();
+    for (auto [number, role] : llvm::enumerate(roles)) {
+      rewriter.setInsertionPoint(producers->getTerminator());
+      IndexBuilder index(rewriter, loc);
+      Value isOf =
+          arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, warp,
+                                index.i32(getConsumerWarps() + number));
+      bool isLast = number + 1 == roles.size();
+      auto branch =
+          scf::IfOp::create(rewriter, loc, isOf, /*withElseRegion=*/!isLast);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+      Value elected = NVVM::ElectSyncOp::create(
+          rewriter, loc, rewriter.getI1Type(), /*membermask=*/Value());
+      auto thread = scf::IfOp::create(rewriter, loc, elected);
+      rewriter.inlineBlockBefore(&role.front(),
+                                 thread.thenBlock()->getTerminator());
+      if (!isLast)
+        producers = branch.elseBlock();
+    }
   }
 };
 

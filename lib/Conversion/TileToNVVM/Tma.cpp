@@ -178,6 +178,18 @@ struct CopyBulkLowering : TileOpLowering<CopyBulkOp> {
   }
 };
 
+struct FenceSharedLowering : TileOpLowering<FenceSharedOp> {
+  using TileOpLowering::TileOpLowering;
+
+  LogicalResult
+  matchAndRewrite(FenceSharedOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    fenceSharedWrites(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 /// Only the thread that started copies has any to wait for.
 struct WaitStoresLowering : TileOpLowering<WaitStoresOp> {
   using TileOpLowering::TileOpLowering;
@@ -192,7 +204,7 @@ struct WaitStoresLowering : TileOpLowering<WaitStoresOp> {
 };
 
 /// Writes by stmatrix become visible to TMA by a proxy fence of the threads
-/// that wrote, then the barrier.
+/// that wrote, then the barrier. One thread that copies was told behind both.
 struct StoreTmaLowering : TileOpLowering<StoreTmaOp> {
   using TileOpLowering::TileOpLowering;
 
@@ -202,11 +214,13 @@ struct StoreTmaLowering : TileOpLowering<StoreTmaOp> {
     Location loc = op.getLoc();
     IndexBuilder index(rewriter, loc);
     Value warpgroup = index.toI32(adaptor.getWarpgroup().front());
-    fenceSharedWrites(rewriter, loc);
-    syncWarpgroup(rewriter, loc, warpgroup);
-    Value isFirst = index.isZero(index.bitAnd(index.thread(), 127));
-    auto guarded = scf::IfOp::create(rewriter, loc, isFirst);
-    rewriter.setInsertionPointToStart(guarded.thenBlock());
+    if (!op.getOneThread()) {
+      fenceSharedWrites(rewriter, loc);
+      syncWarpgroup(rewriter, loc, warpgroup);
+      Value isFirst = index.isZero(index.bitAnd(index.thread(), 127));
+      auto guarded = scf::IfOp::create(rewriter, loc, isFirst);
+      rewriter.setInsertionPointToStart(guarded.thenBlock());
+    }
     storePanels(rewriter, op, adaptor, warpgroup);
     NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);
     if (!op.getAsync())
@@ -252,6 +266,7 @@ private:
 
 void attn::tile::populateTmaPatterns(TypeConverter &converter,
                                      RewritePatternSet &patterns) {
-  patterns.add<CopyBulkLowering, CopyTmaLowering, StoreTmaLowering,
-               WaitStoresLowering>(converter, patterns.getContext());
+  patterns.add<CopyBulkLowering, CopyTmaLowering, FenceSharedLowering,
+               StoreTmaLowering, WaitStoresLowering>(converter,
+                                                     patterns.getContext());
 }

@@ -16,12 +16,12 @@ using json = nlohmann::ordered_json;
 
 const char *attn::sim::name(InstructionClass instructionClass) {
   static constexpr const char *names[numInstructionClasses] = {
-      "other",         "integer",       "float_add", "float_mul", "float_fma",
-      "float_compare", "half",          "double",    "convert",   "move",
-      "ex2",           "mufu",          "branch",    "load",      "store",
-      "atomic",        "cp_async",      "tma",       "mma",       "wgmma",
-      "tcgen05",       "tensor_memory", "ldmatrix",  "shuffle",   "barrier",
-      "mbarrier",      "fence",         "call"};
+      "other",         "integer",  "float_add",     "float_mul", "float_fma",
+      "float_compare", "half",     "double",        "convert",   "move",
+      "ex2",           "mufu",     "branch",        "load",      "store",
+      "atomic",        "cp_async", "tma",           "tma_store", "mma",
+      "wgmma",         "tcgen05",  "tensor_memory", "ldmatrix",  "shuffle",
+      "barrier",       "mbarrier", "fence",         "call"};
   return names[size_t(instructionClass)];
 }
 
@@ -190,6 +190,8 @@ const char *attn::sim::roleOf(const std::vector<ClassCounts> &warps,
     return "consumer";
   if (count(InstructionClass::Tcgen05))
     return "products";
+  if (count(InstructionClass::TmaStore) && !count(InstructionClass::Tma))
+    return "epilogue";
   if (count(InstructionClass::Tma) || count(InstructionClass::CpAsync))
     return "producer";
   return "other";

@@ -105,6 +105,7 @@ const char *activity(InstructionClass instructionClass) {
   case InstructionClass::Mma:
     return "mma";
   case InstructionClass::Tma:
+  case InstructionClass::TmaStore:
   case InstructionClass::CpAsync:
     return "issue copy";
   case InstructionClass::Load:

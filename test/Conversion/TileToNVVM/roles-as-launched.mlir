@@ -11,8 +11,8 @@
 // CHECK: nvvm.mbarrier.try_wait
 // CHECK: } else {
 // CHECK-NEXT: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[WARP]], %c4_i32
-// CHECK-NEXT: %[[ELECTED:.*]] = nvvm.elect.sync -> i1
-// CHECK-NEXT: %[[LOADS:.*]] = arith.andi %[[IS_FIRST]], %[[ELECTED]]
+// CHECK-NEXT: scf.if %[[IS_FIRST]] {
+// CHECK-NEXT: %[[LOADS:.*]] = nvvm.elect.sync -> i1
 // CHECK-NEXT: scf.if %[[LOADS]] {
 // CHECK: nvvm.mbarrier.arrive.expect_tx
 // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %{{.*}}, %{{.*}}, box[%c0_i32, %c0_i32, %c0_i32, %c0_i32]

@@ -14,15 +14,16 @@
 // CHECK: } else {
 // CHECK-NEXT: nvvm.setmaxregister decrease 40
 // CHECK-NEXT: %[[IS_FIRST:.*]] = arith.cmpi eq, %[[WARP]], %c4_i32
-// CHECK-NEXT: %[[ELECTED:.*]] = nvvm.elect.sync -> i1
-// CHECK-NEXT: %[[LOADS:.*]] = arith.andi %[[IS_FIRST]], %[[ELECTED]]
+// CHECK-NEXT: scf.if %[[IS_FIRST]] {
+// CHECK-NEXT: %[[LOADS:.*]] = nvvm.elect.sync -> i1
 // CHECK-NEXT: scf.if %[[LOADS]] {
 // CHECK-NOT: tcgen05
 // CHECK: nvvm.mbarrier.try_wait
 // CHECK: }
+// CHECK-NEXT: } else {
 // CHECK-NEXT: %[[IS_SECOND:.*]] = arith.cmpi eq, %[[WARP]], %c5_i32
-// CHECK-NEXT: %[[ELECTED:.*]] = nvvm.elect.sync -> i1
-// CHECK-NEXT: %[[MULTIPLIES:.*]] = arith.andi %[[IS_SECOND]], %[[ELECTED]]
+// CHECK-NEXT: scf.if %[[IS_SECOND]] {
+// CHECK-NEXT: %[[MULTIPLIES:.*]] = nvvm.elect.sync -> i1
 // CHECK-NEXT: scf.if %[[MULTIPLIES]] {
 
 // No warps to meet, no lane to choose.

@@ -45,15 +45,20 @@ bool RolesOp::hasOneThread(Operation *op) {
 RolesOp RolesOp::addRole(StringRef name, Region &role,
                          std::optional<int64_t> registers) {
   OpBuilder builder(*this);
+  std::optional<int64_t> ofWarpgroup = getWarpgroupRegisters();
+  assert(!(registers && ofWarpgroup) && "two roles of warpgroups");
   SmallVector<StringRef> names(getNames().getAsValueRange<StringAttr>());
-  names.push_back(name);
+  SmallVector<Region *> roles =
+      llvm::to_vector(llvm::make_pointer_range(getProducers()));
+  size_t place = roles.size() - (ofWarpgroup ? 1 : 0);
+  names.insert(names.begin() + place, name);
+  roles.insert(roles.begin() + place, &role);
   auto added = create(builder, getLoc(), names, getProducerRegisters(),
                       getAll(), getConsumerRegisters());
-  added.setWarpgroupRegisters(registers);
+  added.setWarpgroupRegisters(registers ? registers : ofWarpgroup);
   added.getConsumer().takeBody(getConsumer());
-  for (auto [to, from] : llvm::zip(added.getProducers(), getProducers()))
-    to.takeBody(from);
-  added.getProducers().back().takeBody(role);
+  for (auto [to, from] : llvm::zip_equal(added.getProducers(), roles))
+    to.takeBody(*from);
   erase();
   return added;
 }

@@ -107,6 +107,12 @@ LogicalResult StoreTmaOp::verify() {
   if (failed(verifyHeads(*this, getHeads(), getTile().getType().getRows(),
                          getIndices().size())))
     return failure();
+  auto roles = (*this)->getParentOfType<RolesOp>();
+  bool isAlone = roles && roles.hasOneThread(*this);
+  if (isAlone && !getOneThread())
+    return emitOpError("expected one_thread in a role of one thread");
+  if (getOneThread() && !isAlone)
+    return emitOpError("expected a role of one thread for one_thread");
   auto kernel = (*this)->getParentOfType<KernelOp>();
   int64_t warpgroups = kernel ? static_cast<int64_t>(kernel.getWarps()) / 4 : 1;
   int64_t rows =

@@ -55,7 +55,6 @@ private:
   bool matchZeros();
   bool matchAdditions();
   void createBarriers();
-  mlir::Value createBarrier(int64_t stages);
   mlir::Value createVector();
   mlir::Value constant(int64_t value) {
     return mlir::arith::ConstantIndexOp::create(builder, kernel.getLoc(),

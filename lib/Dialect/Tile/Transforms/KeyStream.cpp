@@ -251,6 +251,17 @@ void attn::tile::cloneForStep(OpBuilder &builder, scf::ForOp loop,
       builder.clone(op, mapping);
 }
 
+Value attn::tile::addMbarrier(KernelOp kernel, int64_t stages,
+                              int64_t arrivals) {
+  auto init = *kernel.getBody().front().getOps<InitMbarriersOp>().begin();
+  OpBuilder builder(init);
+  auto type = MbarrierType::get(kernel.getContext(), stages, arrivals);
+  Value barrier =
+      AllocMbarrierOp::create(builder, init.getLoc(), type, IntegerAttr());
+  init.getBarriersMutable().append(barrier);
+  return barrier;
+}
+
 attn::Schedule attn::tile::getScheduleOf(KernelOp kernel) {
   ScheduleAttr schedule = kernel.getScheduleAttr();
   return schedule ? schedule.getValues() : attn::Schedule();

@@ -78,6 +78,9 @@ void cloneForStep(mlir::OpBuilder &builder, mlir::scf::ForOp loop,
                   llvm::ArrayRef<mlir::Operation *> ops, unsigned counter,
                   mlir::Value step);
 
+/// An mbarrier beside the others of `kernel`, whose warps have roles.
+mlir::Value addMbarrier(KernelOp kernel, int64_t stages, int64_t arrivals);
+
 /// Registers of an SM of all chips whose warps have roles.
 inline constexpr int64_t kRegistersPerSm = 65536;
 

@@ -106,18 +106,6 @@ StringRef Corrector::findObstacle() {
 // Barriers
 //===----------------------------------------------------------------------===//
 
-/// One for each warpgroup of the softmax, of whose rows each warp tells.
-Value Corrector::createBarrier(int64_t stages) {
-  auto init = *kernel.getBody().front().getOps<InitMbarriersOp>().begin();
-  builder.setInsertionPoint(init);
-  auto type =
-      MbarrierType::get(builder.getContext(), stages, RolesOp::kWarpgroupWarps);
-  Value barrier =
-      AllocMbarrierOp::create(builder, init.getLoc(), type, IntegerAttr());
-  init.getBarriersMutable().append(barrier);
-  return barrier;
-}
-
 Value Corrector::createVector() {
   builder.setInsertionPoint(roles);
   int64_t rows = cast<TensorTileType>(sum.getType()).getRows();
@@ -126,11 +114,12 @@ Value Corrector::createVector() {
   return AllocOp::create(builder, kernel.getLoc(), type, IntegerAttr());
 }
 
+/// For each warpgroup of the softmax, of whose rows each warp tells.
 void Corrector::createBarriers() {
   for (Value *barrier : {&told, &corrected})
-    *barrier = createBarrier(2 * groups);
+    *barrier = addMbarrier(kernel, 2 * groups, RolesOp::kWarpgroupWarps);
   for (Value *barrier : {&ready, &ended, &taken})
-    *barrier = createBarrier(groups);
+    *barrier = addMbarrier(kernel, groups, RolesOp::kWarpgroupWarps);
   decays = createVector();
   for (size_t i = 0; i < output.getRows().size(); ++i)
     vectors.push_back(createVector());

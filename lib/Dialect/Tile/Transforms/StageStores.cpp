@@ -111,7 +111,8 @@ private:
       WaitStoresOp::create(builder, loc);
     StoreSharedOp::create(builder, loc, store.getSource(), tile);
     StoreTmaOp::create(builder, loc, tile, roles.getWarpgroup(), map,
-                       store.getIndices(), isAsync, store.getHeads());
+                       store.getIndices(), isAsync, /*one_thread=*/false,
+                       store.getHeads());
     if (isAsync)
       waitAtEnd(roles);
     store.erase();

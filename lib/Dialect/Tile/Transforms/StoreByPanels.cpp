@@ -84,7 +84,7 @@ static void storePart(OpBuilder &builder, const Output &output, Value tile,
     return;
   StoreTmaOp::create(builder, loc, tile, store.getWarpgroup(),
                      store.getDestination(), store.getIndices(), /*async=*/true,
-                     store.getHeads(), column - inPanel);
+                     /*one_thread=*/false, store.getHeads(), column - inPanel);
 }
 
 /// Before the first columns are written the whole tile was waited for.

@@ -396,7 +396,7 @@ void decodeCopy(Decoder &decoder) {
   if (copiesToGlobal(decoder)) {
     i.address2 = decoder.address(0);
     i.address = decoder.address(1);
-    decoder.setHandler(runStore, InstructionClass::Tma);
+    decoder.setHandler(runStore, InstructionClass::TmaStore);
     return;
   }
   i.address = decoder.address(0);
@@ -414,11 +414,11 @@ bool decodeBulk(Decoder &decoder) {
   if (!decoder.has("bulk") || decoder.has("tensor"))
     return false;
   if (decoder.has("commit_group")) {
-    decoder.setHandler(runCommit, InstructionClass::Tma);
+    decoder.setHandler(runCommit, InstructionClass::TmaStore);
   } else if (decoder.has("wait_group")) {
     i.immediate = decoder.integer(0);
     i.operation = decoder.has("read");
-    decoder.setHandler(runWait, InstructionClass::Tma);
+    decoder.setHandler(runWait, InstructionClass::TmaStore);
   } else if (decoder.has("prefetch")) {
     decoder.setHandler(runNothing, InstructionClass::Tma);
   } else {

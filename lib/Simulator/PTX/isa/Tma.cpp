@@ -204,7 +204,7 @@ bool decodeTensor(Decoder &decoder) {
   if (copiesToGlobal(decoder)) {
     decodeTensorOperand(decoder, decoder.operand(0));
     i.address = decoder.address(1);
-    decoder.setHandler(runStore, InstructionClass::Tma);
+    decoder.setHandler(runStore, InstructionClass::TmaStore);
     return true;
   }
   i.address = decoder.address(0);

@@ -126,6 +126,8 @@ attn_tile.kernel @roles(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) w
     attn_tile.store_shared %w to %q pairs : !attn_tile.fragment<64x64xf32, accumulator> to !attn_tile.shared<64x64xf16, swizzle = 128>
     // CHECK: attn_tile.store_tma %{{.*}}[%[[WG]]] to %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : <64x64xf16, swizzle = 128> to <64x64xf16, swizzle = 128>
     attn_tile.store_tma %q[%warpgroup] to %map[%c0, %c0, %c0] : !attn_tile.shared<64x64xf16, swizzle = 128> to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+    // CHECK: attn_tile.fence_shared
+    attn_tile.fence_shared
   }
   attn_tile.return
 }

@@ -236,6 +236,36 @@ attn_tile.kernel @registers_of_warpgroup() warps(4) attributes {producer_warps =
 
 // -----
 
+// One thread cannot meet the others of a warpgroup.
+attn_tile.kernel @one_meets(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) attributes {producer_warps = 8 : i64} {
+  %c0 = arith.constant 0 : index
+  %o = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.roles producer(32) {
+    // expected-error @below {{expected one_thread in a role of one thread}}
+    attn_tile.store_tma %o[%c0] to %map[%c0, %c0, %c0] async : !attn_tile.shared<64x64xf16, swizzle = 128> to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+  } consumer(192) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+attn_tile.kernel @all_copy(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) attributes {producer_warps = 8 : i64} {
+  %c0 = arith.constant 0 : index
+  %o = attn_tile.alloc : !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.roles producer(32) {
+  } correction warpgroup(96) {
+    // expected-error @below {{expected a role of one thread for one_thread}}
+    attn_tile.store_tma %o[%c0] to %map[%c0, %c0, %c0] one_thread : !attn_tile.shared<64x64xf16, swizzle = 128> to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
+  } consumer(192) {
+  ^bb0(%g: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
 attn_tile.kernel @place_of_consumers() warps(4) attributes {producer_warps = 8 : i64} {
   %c0 = arith.constant 0 : index
   attn_tile.roles producer(32) {

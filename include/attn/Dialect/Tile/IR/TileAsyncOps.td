@@ -51,7 +51,8 @@ def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
     static constexpr ::llvm::StringLiteral kConsumer = "consumer",
                                            kProducer = "producer",
                                            kProducts = "products",
-                                           kCorrection = "correction";
+                                           kCorrection = "correction",
+                                           kEpilogue = "epilogue";
     /// Of the numbers of registers: no setmaxnreg.
     static constexpr int64_t kAsLaunched = 0;
     static constexpr int64_t kWarpgroupWarps = 4;
@@ -68,9 +69,9 @@ def RolesOp : AttnTile_Op<"roles", [NoTerminator, SingleBlock,
     }
     /// True for an op in a role of one thread.
     bool hasOneThread(::mlir::Operation *op);
-    /// Adds `role`, a block, behind the others, for a warpgroup of `registers`
-    /// or, if there are none, for one thread. An op has as many regions as it is
-    /// made with: this one is erased.
+    /// Adds `role`, a block, for a warpgroup of `registers` behind the others
+    /// or, if there are none, for one thread, in front of a warpgroup's. An op has
+    /// as many regions as it is made with: this one is erased.
     RolesOp addRole(::llvm::StringRef name, ::mlir::Region &role,
                     ::std::optional<int64_t> registers = ::std::nullopt);
     std::string getRoleName(unsigned number) {

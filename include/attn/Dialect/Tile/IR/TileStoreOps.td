@@ -79,7 +79,8 @@ def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> 
     rows / G rows of each of G matrices. The first column is `column` of the
     matrix. When the op is done the tile has been
     read, though the writes may be under way; with `async`, it is read until the
-    next `wait_stores`.
+    next `wait_stores`. With `one_thread` a role of one thread copies them: those
+    who wrote the tile have told it behind a `fence_shared`.
 
     Example:
     ```mlir
@@ -91,11 +92,12 @@ def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> 
   let arguments = (ins AttnTile_Shared:$tile, Index:$warpgroup,
                        AttnTile_TensorMap:$destination,
                        Variadic<Index>:$indices, UnitAttr:$async,
+                       UnitAttr:$one_thread,
                        DefaultValuedAttr<I64Attr, "1">:$heads,
                        DefaultValuedAttr<I64Attr, "0">:$column);
   let assemblyFormat = [{
     $tile `[` $warpgroup `]` `to` $destination `[` $indices `]` (`async` $async^)?
-    attr-dict `:` type($tile) `to` type($destination)
+    (`one_thread` $one_thread^)? attr-dict `:` type($tile) `to` type($destination)
   }];
   let hasVerifier = 1;
 }
@@ -103,6 +105,25 @@ def StoreTmaOp : AttnTile_Op<"store_tma", [MemoryEffects<[MemRead, MemWrite]>]> 
 def WaitStoresOp : AttnTile_Op<"wait_stores", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "wait until the tiles that this thread stores have been read";
+  let assemblyFormat = "attr-dict";
+}
+
+def FenceSharedOp : AttnTile_Op<"fence_shared", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "what this thread has written comes before copies of it";
+  let description = [{
+    Its writes to shared memory, for the copies that are started by a thread which
+    is told behind this fence (PTX ISA, fence.proxy.async).
+
+    Example:
+    ```mlir
+    attn_tile.store_shared %o to %tile : !attn_tile.fragment<128x64xf32, accumulator>
+        to !attn_tile.shared<128x64xf16, swizzle = 128>
+    attn_tile.fence_shared
+    attn_tile.sync_warp
+    attn_tile.mbarrier_arrive %filled[%c0] : !attn_tile.mbarrier<1, arrivals = 4>
+    ```
+  }];
   let assemblyFormat = "attr-dict";
 }
 
