@@ -9,8 +9,12 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
+#include <deque>
+#include <limits>
 #include <map>
+#include <memory>
 #include <set>
+#include <tuple>
 
 using namespace attn::tile;
 
@@ -20,17 +24,21 @@ namespace {
 /// over.
 using Clock = std::vector<uint32_t>;
 
-/// An event that was run: what its process knew then, itself included.
+/// An event that was run: what its process knew then of others, with all of its
+/// events since it last heard of them, and how many it had run, this included.
 struct Stamp {
   unsigned process;
   uint32_t time;
   mlir::Operation *op;
-  Clock clock;
+  std::shared_ptr<const Clock> clock;
+
+  uint32_t knows(size_t other) const {
+    return other == process ? time : (*clock)[other];
+  }
 };
 
-/// The clock of `later` has `earlier`.
 bool isBefore(const Stamp &earlier, const Stamp &later) {
-  return later.clock[earlier.process] >= earlier.time;
+  return later.knows(earlier.process) >= earlier.time;
 }
 
 struct Phase {
@@ -57,14 +65,29 @@ struct CopyRecord {
 struct AccessRecord {
   Stamp begin;
   std::optional<Stamp> end;
-  bool isWrite;
 };
 
-/// What is done with one range of shared memory.
+/// Those of a process, in order.
+struct AccessList {
+  std::vector<AccessRecord> records;
+  std::vector<uint32_t> ends; ///< when each, and all before it, are over
+
+  /// The first one `but` another that is not over at `time`; null if all are.
+  const AccessRecord *findOpen(uint32_t time, const AccessRecord *but) const {
+    auto it = std::upper_bound(ends.begin(), ends.end(), time);
+    if (it != ends.end() && &records[it - ends.begin()] == but)
+      ++it;
+    return it == ends.end() ? nullptr : &records[it - ends.begin()];
+  }
+};
+
+using AccessLists = std::map<unsigned, AccessList>; ///< by process
+
+/// What is done with one range of memory.
 struct MemoryUse {
-  SharedRange memory;
+  MemoryRange memory;
   std::vector<CopyRecord> copies;
-  std::vector<AccessRecord> accesses;
+  AccessLists reads, writes;
 };
 
 class Prover {
@@ -72,9 +95,10 @@ public:
   explicit Prover(const Protocol &protocol)
       : protocol(protocol), states(protocol.barriers.size()),
         positions(protocol.processes.size()),
-        arrived(protocol.processes.size()) {
+        arrived(protocol.processes.size()), queues(protocol.queues) {
     size_t size = protocol.processes.size() + protocol.barriers.size();
-    clocks.assign(protocol.processes.size(), Clock(size));
+    clocks.assign(protocol.processes.size(), std::make_shared<Clock>(size));
+    times.assign(protocol.processes.size(), 0);
     for (BarrierState &state : states)
       state.joined.assign(size, 0);
   }
@@ -88,9 +112,11 @@ private:
   void copy(unsigned process, const ProtocolEvent &event);
   void access(unsigned process, const ProtocolEvent &event);
   void endAccess(unsigned process, const ProtocolEvent &event);
+  bool follow(unsigned process, const ProtocolEvent &event);
   Stamp contribute(unsigned barrier, unsigned process,
                    const ProtocolEvent &event, int64_t arrivals, int64_t bytes);
   void join(unsigned process, unsigned barrier, uint32_t phases);
+  void join(unsigned process, const Clock &other);
   Stamp stamp(unsigned process, const ProtocolEvent &event) const;
   bool isComplete(unsigned barrier, uint32_t phase, const Stamp &at) const;
   void fail(mlir::Operation *op, std::string message) {
@@ -98,10 +124,12 @@ private:
       failure = ProofFailure{op, std::move(message)};
   }
   void checkEnd();
+  void checkOpen();
   void checkPhases(unsigned barrier);
   void checkWait(unsigned barrier, uint32_t k, const Stamp &wait);
   void checkPeers(unsigned barrier);
-  size_t findUse(const SharedRange &memory);
+  size_t findUse(const MemoryRange &memory);
+  void checkWrite(const AccessRecord &write, const AccessLists &lists);
   void checkWrites(const MemoryUse &written, const MemoryUse &used);
   void checkOverlap(const MemoryUse &copied, const MemoryUse &used);
   void checkMemory();
@@ -110,11 +138,14 @@ private:
   std::vector<BarrierState> states;
   std::vector<size_t> positions;
   std::vector<std::optional<uint32_t>> arrived; ///< at what is met: its phase
-  std::vector<Clock> clocks;
+  std::vector<std::shared_ptr<const Clock>> clocks;
+  std::vector<uint32_t> times; ///< events of each process that are run
+  std::vector<std::deque<Clock>> queues; ///< of starters, not followed yet
   std::vector<MemoryUse> uses;
-  /// By process and number, where in `uses` an access is that is not over.
+  /// By process and number, the ends of an access that is not over: of which of
+  /// `uses`, whether a write, and the number among the process's.
   std::map<std::pair<unsigned, unsigned>,
-           std::vector<std::pair<size_t, size_t>>>
+           std::vector<std::tuple<size_t, bool, size_t>>>
       open;
   std::optional<ProofFailure> failure;
 };
@@ -126,17 +157,25 @@ private:
 //===----------------------------------------------------------------------===//
 
 Stamp Prover::stamp(unsigned process, const ProtocolEvent &event) const {
-  return {process, clocks[process][process], event.op, clocks[process]};
+  return {process, times[process], event.op, clocks[process]};
+}
+
+static void raise(Clock &clock, const Clock &other) {
+  for (size_t k = 0; k < clock.size(); ++k)
+    clock[k] = std::max(clock[k], other[k]);
+}
+
+/// The process knows what another one did.
+void Prover::join(unsigned process, const Clock &other) {
+  auto clock = std::make_shared<Clock>(*clocks[process]);
+  raise(*clock, other);
+  clocks[process] = std::move(clock);
 }
 
 /// The process knows that so many phases of the barrier are complete.
 void Prover::join(unsigned process, unsigned barrier, uint32_t phases) {
-  Clock &clock = clocks[process];
-  if (phases == 0)
-    return;
-  const Clock &other = states[barrier].completed[phases - 1];
-  for (size_t k = 0; k < clock.size(); ++k)
-    clock[k] = std::max(clock[k], other[k]);
+  if (phases > 0)
+    join(process, states[barrier].completed[phases - 1]);
 }
 
 Stamp Prover::contribute(unsigned barrier, unsigned process,
@@ -146,11 +185,11 @@ Stamp Prover::contribute(unsigned barrier, unsigned process,
   Stamp at = stamp(process, event);
   Phase &phase = state.phases.back();
   phase.contributions.push_back(at);
-  phase.hasBytes |= event.kind == ProtocolEvent::Kind::Copy;
+  phase.hasBytes |= bytes != 0;
   state.arrivals += arrivals;
   state.bytes += bytes;
-  for (size_t k = 0; k < state.joined.size(); ++k)
-    state.joined[k] = std::max(state.joined[k], at.clock[k]);
+  raise(state.joined, *at.clock);
+  state.joined[process] = std::max(state.joined[process], at.time);
   int64_t expected = protocol.barriers[barrier].arrivals;
   if (state.arrivals > expected)
     fail(event.op, "more than " + std::to_string(expected) +
@@ -192,29 +231,41 @@ bool Prover::meet(unsigned process, const ProtocolEvent &event) {
 }
 
 void Prover::copy(unsigned process, const ProtocolEvent &event) {
-  auto parts = static_cast<int64_t>(event.barriers.size());
-  for (size_t k = 0; k < event.barriers.size(); ++k) {
-    uint32_t phase = states[event.barriers[k]].getPhase();
-    Stamp at = contribute(event.barriers[k], process, event, k == 0,
-                          (k == 0 ? parts : 0) - 1);
-    uses[findUse(event.memory[k])].copies.push_back(
-        {at, event.barriers[k], phase});
+  contribute(event.barriers.front(), process, event, 1, event.number);
+  for (size_t k = 0; k < event.memory.size(); ++k) {
+    unsigned barrier = event.barriers[k + 1];
+    uint32_t phase = states[barrier].getPhase();
+    Stamp at = contribute(barrier, process, event, 0, -1);
+    uses[findUse(event.memory[k])].copies.push_back({at, barrier, phase});
   }
 }
 
-size_t Prover::findUse(const SharedRange &memory) {
+/// False if it is not started yet.
+bool Prover::follow(unsigned process, const ProtocolEvent &event) {
+  std::deque<Clock> &queue = queues[event.number];
+  if (queue.empty())
+    return false;
+  join(process, queue.front());
+  queue.pop_front();
+  return true;
+}
+
+size_t Prover::findUse(const MemoryRange &memory) {
   for (size_t k = 0; k < uses.size(); ++k)
     if (uses[k].memory == memory)
       return k;
-  uses.push_back({memory, {}, {}});
+  uses.push_back({memory, {}, {}, {}});
   return uses.size() - 1;
 }
 
 void Prover::access(unsigned process, const ProtocolEvent &event) {
-  for (const SharedRange &memory : event.memory) {
+  for (const MemoryRange &memory : event.memory) {
     size_t use = findUse(memory);
-    open[{process, event.number}].push_back({use, uses[use].accesses.size()});
-    uses[use].accesses.push_back({stamp(process, event), {}, event.isWrite});
+    AccessLists &lists = event.isWrite ? uses[use].writes : uses[use].reads;
+    std::vector<AccessRecord> &records = lists[process].records;
+    open[{process, event.number}].push_back(
+        {use, event.isWrite, records.size()});
+    records.push_back({stamp(process, event), {}});
   }
 }
 
@@ -222,8 +273,10 @@ void Prover::endAccess(unsigned process, const ProtocolEvent &event) {
   auto it = open.find({process, event.number});
   if (it == open.end())
     return;
-  for (auto [use, access] : it->second)
-    uses[use].accesses[access].end = stamp(process, event);
+  for (auto [use, isWrite, number] : it->second) {
+    AccessLists &lists = isWrite ? uses[use].writes : uses[use].reads;
+    lists[process].records[number].end = stamp(process, event);
+  }
   open.erase(it);
 }
 
@@ -234,7 +287,7 @@ bool Prover::step(unsigned process) {
     return false;
   const ProtocolEvent &event = events[positions[process]];
   bool isNew = !arrived[process];
-  clocks[process][process] += isNew;
+  times[process] += isNew;
   bool goesOn = true;
   switch (event.kind) {
   case ProtocolEvent::Kind::Wait:
@@ -256,9 +309,16 @@ bool Prover::step(unsigned process) {
   case ProtocolEvent::Kind::Done:
     endAccess(process, event);
     break;
+  case ProtocolEvent::Kind::Start:
+    queues[event.number].push_back(*clocks[process]);
+    queues[event.number].back()[process] = times[process];
+    break;
+  case ProtocolEvent::Kind::Follow:
+    goesOn = follow(process, event);
+    break;
   }
   if (!goesOn && !arrived[process])
-    --clocks[process][process]; // tried again later
+    --times[process]; // tried again later
   positions[process] += goesOn;
   return goesOn;
 }
@@ -272,6 +332,8 @@ void Prover::checkEnd() {
     if (positions[k] == process.events.size())
       continue;
     const ProtocolEvent &event = process.events[positions[k]];
+    if (event.kind == ProtocolEvent::Kind::Follow)
+      continue; // Who starts it is among the others.
     first = first ? first : event.op;
     waiting.insert(process.name + " waits for " +
                    protocol.barriers[event.barriers.front()].name);
@@ -279,6 +341,16 @@ void Prover::checkEnd() {
   std::string all = llvm::join(waiting, "; ");
   if (first)
     fail(first, "deadlock: " + all);
+}
+
+/// Memory that is used when a role has ended: of shared memory it may be
+/// another CTA's then.
+void Prover::checkOpen() {
+  const auto &[process, number] = open.begin()->first;
+  for (const ProtocolEvent &event : protocol.processes[process].events)
+    if (event.kind == ProtocolEvent::Kind::Access && event.number == number)
+      fail(event.op, "the role may end before this is over: " +
+                         protocol.processes[process].name);
 }
 
 //===----------------------------------------------------------------------===//
@@ -289,7 +361,7 @@ void Prover::checkEnd() {
 bool Prover::isComplete(unsigned barrier, uint32_t phase,
                         const Stamp &at) const {
   const BarrierState &state = states[barrier];
-  if (at.clock[protocol.processes.size() + barrier] > phase)
+  if (at.knows(protocol.processes.size() + barrier) > phase)
     return true;
   const Phase &over = state.phases[phase];
   return !over.hasBytes && phase < state.getPhase() &&
@@ -339,47 +411,54 @@ void Prover::checkPeers(unsigned barrier) {
     for (const Stamp &from : phase.contributions) {
       if (!at.cta || protocol.processes[from.process].cta == *at.cta)
         continue;
-      if (!isKnown([&](unsigned k) { return from.clock[k] > 0; }))
+      if (!isKnown([&](unsigned k) { return from.knows(k) > 0; }))
         fail(from.op, "the CTA may not have begun: " + at.name);
-      if (!isKnown(
-              [&](unsigned k) { return clocks[k][from.process] >= from.time; }))
+      if (!isKnown([&](unsigned k) {
+            return (*clocks[k])[from.process] >= from.time;
+          }))
         fail(from.op, "the CTA may have ended: " + at.name);
     }
 }
 
-/// What warps write beside what others read there: several may write parts of
-/// one tile.
-void Prover::checkWrites(const MemoryUse &written, const MemoryUse &used) {
-  for (const AccessRecord &write : written.accesses) {
-    if (!write.isWrite)
-      continue; // The many reads are not compared with each other.
-    for (const AccessRecord &read : used.accesses) {
-      if (read.isWrite)
-        continue;
-      bool isOrdered = (read.end && isBefore(*read.end, write.begin)) ||
-                       (write.end && isBefore(*write.end, read.begin));
-      if (!isOrdered)
-        fail(write.begin.op, "a warp may write what " +
-                                 protocol.processes[read.begin.process].name +
-                                 " still uses, or uses before it is there");
-    }
+/// A process's accesses that are not over when another one's begins must come
+/// after that one: what its first knows then, the later ones know, too.
+void Prover::checkWrite(const AccessRecord &write, const AccessLists &lists) {
+  for (const auto &[process, list] : lists) {
+    const AccessRecord *other =
+        list.findOpen(write.begin.knows(process), &write);
+    if (other && !(write.end && isBefore(*write.end, other->begin)))
+      fail(write.begin.op, "a warp may write what " +
+                               protocol.processes[process].name +
+                               " still uses, or uses before it is there");
   }
+}
+
+/// What is written beside what others read there: several warps may write parts
+/// of one tile of shared memory.
+void Prover::checkWrites(const MemoryUse &written, const MemoryUse &used) {
+  for (const auto &[process, list] : written.writes)
+    for (const AccessRecord &write : list.records) {
+      checkWrite(write, used.reads);
+      if (used.memory.isTensor)
+        checkWrite(write, used.writes);
+    }
 }
 
 /// Copies to one range beside what is done with one that overlaps it.
 void Prover::checkOverlap(const MemoryUse &copied, const MemoryUse &used) {
   size_t processes = protocol.processes.size();
   auto isThere = [&](const CopyRecord &copy, const Stamp &at) {
-    return at.clock[processes + copy.barrier] > copy.phase;
+    return at.knows(processes + copy.barrier) > copy.phase;
   };
   for (const CopyRecord &copy : copied.copies) {
-    for (const AccessRecord &access : used.accesses) {
-      bool isOver = access.end && isBefore(*access.end, copy.issue);
-      if (!isOver && !isThere(copy, access.begin))
-        fail(copy.issue.op, "the copy may write what " +
-                                protocol.processes[access.begin.process].name +
-                                " still uses, or uses before it is there");
-    }
+    for (const AccessLists *lists : {&used.reads, &used.writes})
+      for (const auto &[process, list] : *lists)
+        if (const AccessRecord *access =
+                list.findOpen(copy.issue.knows(process), nullptr);
+            access && !isThere(copy, access->begin))
+          fail(copy.issue.op, "the copy may write what " +
+                                  protocol.processes[process].name +
+                                  " still uses, or uses before it is there");
     for (const CopyRecord &other : used.copies)
       if ((copy.barrier != other.barrier || copy.phase != other.phase) &&
           !isThere(copy, other.issue) && !isThere(other, copy.issue))
@@ -387,7 +466,23 @@ void Prover::checkOverlap(const MemoryUse &copied, const MemoryUse &used) {
   }
 }
 
+/// When the accesses up to each one are over.
+static void setEnds(AccessLists &lists) {
+  for (auto &[process, list] : lists) {
+    uint32_t last = 0;
+    for (const AccessRecord &access : list.records) {
+      last = std::max(last, access.end ? access.end->time
+                                       : std::numeric_limits<uint32_t>::max());
+      list.ends.push_back(last);
+    }
+  }
+}
+
 void Prover::checkMemory() {
+  for (MemoryUse &use : uses) {
+    setEnds(use.reads);
+    setEnds(use.writes);
+  }
   for (const MemoryUse &copied : uses)
     for (const MemoryUse &used : uses)
       if (!failure && copied.memory.overlaps(used.memory)) {
@@ -407,6 +502,8 @@ std::optional<ProofFailure> Prover::run() {
   for (unsigned barrier = 0; barrier < states.size() && !failure; ++barrier)
     checkPhases(barrier);
   checkEnd();
+  if (!failure && !open.empty())
+    checkOpen();
   for (unsigned barrier = 0; barrier < states.size() && !failure; ++barrier)
     checkPeers(barrier);
   if (!failure)
@@ -416,22 +513,4 @@ std::optional<ProofFailure> Prover::run() {
 
 std::optional<ProofFailure> attn::tile::findFailure(const Protocol &protocol) {
   return Prover(protocol).run();
-}
-
-std::vector<int64_t> attn::tile::getNumbers(const Protocol &protocol) {
-  std::vector<int64_t> numbers;
-  for (const Protocol::Barrier &barrier : protocol.barriers)
-    numbers.insert(numbers.end(), {barrier.arrivals, barrier.cta.value_or(-1)});
-  for (const Protocol::Process &process : protocol.processes) {
-    numbers.push_back(-2);
-    for (const ProtocolEvent &event : process.events) {
-      numbers.insert(numbers.end(), {static_cast<int64_t>(event.kind),
-                                     event.parity, event.number, -3});
-      numbers.insert(numbers.end(), event.barriers.begin(),
-                     event.barriers.end());
-      for (const SharedRange &memory : event.memory)
-        numbers.insert(numbers.end(), {memory.cta, memory.begin, memory.end});
-    }
-  }
-  return numbers;
 }

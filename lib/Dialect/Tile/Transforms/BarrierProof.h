@@ -20,6 +20,9 @@
 /// Then, by induction over the events, each interleaving completes the same
 /// phases, has the same order, and ends.
 ///
+/// What a process starts and does not wait for, such as products in tensor
+/// memory, is a process of its own: it knows what its starter knew.
+///
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTN_LIB_DIALECT_TILE_TRANSFORMS_BARRIERPROOF_H
@@ -27,6 +30,7 @@
 
 #include "mlir/IR/Operation.h"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,16 +38,20 @@
 
 namespace attn::tile {
 
-/// Bytes of the shared memory of one CTA.
-struct SharedRange {
+/// Bytes of the shared memory of one CTA, or cells of its tensor memory.
+struct MemoryRange {
   unsigned cta;
   int64_t begin, end;
+  bool isTensor = false;
 
-  bool operator==(const SharedRange &other) const {
-    return cta == other.cta && begin == other.begin && end == other.end;
+  bool isWith(const MemoryRange &other) const {
+    return cta == other.cta && isTensor == other.isTensor;
   }
-  bool overlaps(const SharedRange &other) const {
-    return cta == other.cta && begin < other.end && other.begin < end;
+  bool operator==(const MemoryRange &other) const {
+    return isWith(other) && begin == other.begin && end == other.end;
+  }
+  bool overlaps(const MemoryRange &other) const {
+    return isWith(other) && begin < other.end && other.begin < end;
   }
 };
 
@@ -52,16 +60,19 @@ struct ProtocolEvent {
     Wait,   ///< for the phase of a parity
     Arrive, ///< at `barriers`
     Meet,   ///< arrive, and wait for the phase
-    Copy,   ///< arrive at the first of `barriers`; bytes to each of them
+    Copy,   ///< arrive at the first of `barriers`, and say how many parts that
+            ///< waits for; then a part of `memory` to each of the others
     Access, ///< of memory, until Done of the same number
-    Done
+    Done,
+    Start, ///< what the process of the queue `number` does next
+    Follow ///< do it when it is started
   };
   Kind kind;
   mlir::Operation *op = nullptr;
-  std::vector<unsigned> barriers;
+  std::vector<unsigned> barriers = {};
   int64_t parity = 0;
-  std::vector<SharedRange> memory; ///< of a copy: one for each barrier
-  unsigned number = 0;
+  std::vector<MemoryRange> memory = {}; ///< of a copy: its parts
+  unsigned number = 0;  ///< of a copy: the parts that it announces
   bool isWrite = false; ///< an access that writes its memory
 };
 
@@ -80,10 +91,13 @@ struct Protocol {
   };
   std::vector<Barrier> barriers;
   std::vector<Process> processes;
+  unsigned queues = 0;
 };
 
-/// The numbers of all events: equal ones are of protocols that are alike.
-std::vector<int64_t> getNumbers(const Protocol &protocol);
+/// SHA-256 of the numbers of all events: equal ones are of protocols that are
+/// alike.
+using ProtocolDigest = std::array<uint8_t, 32>;
+ProtocolDigest getDigest(const Protocol &protocol);
 
 struct ProofFailure {
   mlir::Operation *op;

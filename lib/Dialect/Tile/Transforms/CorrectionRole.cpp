@@ -120,8 +120,11 @@ void Corrector::buildOutputs(Region &role) {
                       .getResult());
     output.clone(builder, mapping);
     builder.setInsertionPointAfter(as);
-    if (tiles)
-      buildZeros(number);
+    if (!tiles)
+      continue;
+    if (group == 0)
+      waitFor(seen, constant(0), parity);
+    buildZeros(number);
   }
 }
 

@@ -102,6 +102,9 @@ private:
   mlir::Value told, corrected;
   /// For a tile the output is zeros; the rows' vectors are free; are filled.
   mlir::Value ready, taken, ended;
+  /// The products' thread has seen the tile's zeros, which may have no
+  /// products.
+  mlir::Value seen;
   llvm::SmallVector<mlir::Value> vectors; ///< of those rows
 };
 

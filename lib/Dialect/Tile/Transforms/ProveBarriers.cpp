@@ -41,54 +41,66 @@ static Value skipUniform(Value value) {
   return value;
 }
 
-static bool isConstant(Value value, int64_t number) {
+static std::optional<int64_t> getConstant(Value value) {
   APInt constant;
-  return matchPattern(value, m_ConstantInt(&constant)) &&
-         constant.getSExtValue() == number;
+  if (!matchPattern(skipUniform(value), m_ConstantInt(&constant)))
+    return std::nullopt;
+  return constant.getSExtValue();
 }
 
-/// The op's other operand if one of them is `number`.
-template <typename Op>
-static Value matchConstantOperand(Value value, int64_t number) {
-  auto op = value.getDefiningOp<Op>();
-  return op && isConstant(op.getRhs(), number) ? op.getLhs() : Value();
+/// What is taken of a count: `value` modulo a number, if it is an op that does
+/// that.
+static int64_t getModulus(Operation *op) {
+  if (auto remainder = dyn_cast_if_present<arith::RemUIOp>(op))
+    return getConstant(remainder.getRhs()).value_or(0);
+  if (auto bits = dyn_cast_if_present<arith::AndIOp>(op))
+    if (auto mask = getConstant(bits.getRhs());
+        mask && *mask > 0 && llvm::isPowerOf2_64(*mask + 1))
+      return *mask + 1;
+  return 0;
 }
 
-/// A stage is a constant, or a count modulo the stages.
-static bool isRingStage(Value stage, int64_t stages) {
-  stage = skipUniform(stage);
-  APInt constant;
-  return matchPattern(stage, m_ConstantInt(&constant)) ||
-         matchConstantOperand<arith::RemUIOp>(stage, stages) ||
-         matchConstantOperand<arith::AndIOp>(stage, stages - 1);
+/// By what a count is divided, if the op does that.
+static int64_t getDivisor(Operation *op) {
+  if (auto quotient = dyn_cast_if_present<arith::DivUIOp>(op))
+    return getConstant(quotient.getRhs()).value_or(0);
+  if (auto shift = dyn_cast_if_present<arith::ShRUIOp>(op))
+    return int64_t(1) << (getConstant(shift.getRhs()).value_or(63) % 63);
+  return 0;
 }
 
-/// A parity is a constant, or the last bit of the turns of the ring; or its
-/// complement.
-static bool isRingParity(Value parity, int64_t stages) {
-  parity = skipUniform(parity);
-  if (Value other = matchConstantOperand<arith::XOrIOp>(parity, 1))
-    parity = skipUniform(other);
-  APInt constant;
-  if (matchPattern(parity, m_ConstantInt(&constant)))
+/// True if `value` repeats when a count is `period` larger: a constant, the
+/// warpgroup, a count modulo what divides the period, the same of turns, or
+/// what is computed of such.
+static bool isPeriodic(Value value, int64_t period) {
+  value = skipUniform(value);
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return isa<RolesOp>(value.getParentBlock()->getParentOp());
+  if (getConstant(value))
     return true;
-  Value turns = matchConstantOperand<arith::AndIOp>(parity, 1);
-  if (!turns)
-    return false;
-  turns = skipUniform(turns);
-  int64_t shift = 0;
-  while ((int64_t(1) << shift) < stages)
-    ++shift;
-  return stages == 1 || matchConstantOperand<arith::DivUIOp>(turns, stages) ||
-         ((int64_t(1) << shift) == stages &&
-          matchConstantOperand<arith::ShRUIOp>(turns, shift));
+  if (int64_t modulus = getModulus(op)) {
+    Value count = skipUniform(op->getOperand(0));
+    while (int64_t divisor = getDivisor(count.getDefiningOp())) {
+      modulus *= divisor;
+      count = skipUniform(count.getDefiningOp()->getOperand(0));
+    }
+    if (period % modulus == 0)
+      return true;
+  }
+  return isa<arith::AddIOp, arith::MulIOp, arith::XOrIOp, arith::AndIOp,
+             arith::RemUIOp>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value operand) {
+           return isPeriodic(operand, period);
+         });
 }
 
 /// Every barrier's stage and parity repeat after two turns of its ring.
 static LogicalResult checkPeriod(KernelOp kernel) {
   auto check = [](Operation *op, Value barrier, Value stage, Value parity) {
     int64_t stages = cast<MbarrierType>(barrier.getType()).getStages();
-    if (isRingStage(stage, stages) && (!parity || isRingParity(parity, stages)))
+    if (isPeriodic(stage, 2 * stages) &&
+        (!parity || isPeriodic(parity, 2 * stages)))
       return WalkResult::advance();
     op->emitError("expected a stage and a parity that repeat after two turns "
                   "of a ring of ")
@@ -102,6 +114,8 @@ static LogicalResult checkPeriod(KernelOp kernel) {
       return check(op, arrive.getBarrier(), arrive.getStage(), {});
     if (auto copy = dyn_cast<CopyTmaOp>(op))
       return check(op, copy.getBarrier(), copy.getStage(), {});
+    if (auto commit = dyn_cast<CommitTensorsOp>(op))
+      return check(op, commit.getBarrier(), commit.getStage(), {});
     if (auto copy = dyn_cast<CopyBulkOp>(op))
       return check(op, copy.getBarrier(), copy.getStage(), {});
     return WalkResult::advance();
@@ -143,6 +157,20 @@ static bool isStatic(KernelOp kernel) {
       });
 }
 
+/// CTAs of a launch of a persistent kernel that has all heads of the query, of
+/// which some cluster then has tiles of about `launch.heads`: one less than
+/// there are times as many, so that its row tiles are not those of one number.
+static int64_t getGrid(KernelOp kernel, const TracedLaunch &launch,
+                       int64_t ctas) {
+  auto type = dyn_cast<GlobalType>(kernel.getBody().getArgument(0).getType());
+  if (!type || type.getShape().size() < 3)
+    return ctas;
+  ArrayRef<int64_t> shape = type.getShape();
+  int64_t batch = ShapedType::isDynamic(shape[0]) ? 1 : shape[0];
+  int64_t heads = ShapedType::isDynamic(shape[1]) ? launch.heads : shape[1];
+  return ctas * std::max<int64_t>(batch * heads / launch.heads - 1, 1);
+}
+
 /// Launches with every number of tiles up to five turns of the longest ring and
 /// one tile, ragged ones among them, of few rows or few keys.
 static std::vector<TracedLaunch> getLaunches(KernelOp kernel) {
@@ -155,7 +183,7 @@ static std::vector<TracedLaunch> getLaunches(KernelOp kernel) {
   int64_t tileM = schedule.tileM, tileN = schedule.tileN;
   int64_t grid = schedule.persistentCtas;
   auto ctas = static_cast<int64_t>(kernel.getClusterCtas().value_or(1));
-  // A persistent cluster that is alone has all tiles, others their own.
+  // A persistent cluster has tiles of several, others their own.
   bool isPersistent = false;
   kernel.walk([&](gpu::GridDimOp) { isPersistent = true; });
   // Of static sizes there is one launch, whose clusters share out the tiles.
@@ -172,15 +200,21 @@ static std::vector<TracedLaunch> getLaunches(KernelOp kernel) {
   if (!isPersistent)
     blocks = {0, ctas, 3 * ctas, 8 * ctas};
   std::vector<TracedLaunch> launches;
-  for (int64_t tiles = 0; tiles <= 5 * stages + 1; ++tiles) {
-    int64_t ragged = tiles % 3 == 1 ? 3 : 0;
-    int64_t rows = tiles * tileM - ragged, keys = tiles * tileN - ragged;
+  auto addTiles = [&](int64_t tiles, int64_t missing) {
+    int64_t rows = tiles * tileM - missing, keys = tiles * tileN - missing;
     for (int64_t block : blocks) {
       launches.push_back({2 * tileM * ctas, keys, 2, block});
       launches.push_back({rows, 2 * tileN, 2, block});
       launches.push_back({std::min(keys, 3 * tileM * ctas), keys, 1, block});
     }
-  }
+  };
+  for (int64_t tiles = 0; tiles <= 5 * stages + 1; ++tiles)
+    addTiles(tiles, /*missing=*/tiles % 3 == 1 ? 3 : 0);
+  // A step that is the first and the last one, of each loop.
+  addTiles(/*tiles=*/1, /*missing=*/0);
+  if (isPersistent)
+    for (TracedLaunch &launch : launches)
+      launch.grid = getGrid(kernel, launch, ctas);
   addLengths(kernel, launches);
   return launches;
 }
@@ -196,12 +230,12 @@ struct ProveBarriersPass
       return;
     if (failed(checkPeriod(kernel)))
       return signalPassFailure();
-    std::set<std::vector<int64_t>> proven;
+    std::set<ProtocolDigest> proven;
     for (const TracedLaunch &launch : getLaunches(kernel)) {
       FailureOr<Protocol> protocol = traceRoles(kernel, launch);
       if (failed(protocol))
         return signalPassFailure();
-      if (!proven.insert(getNumbers(*protocol)).second)
+      if (!proven.insert(getDigest(*protocol)).second)
         continue;
       ++numLaunches;
       std::optional<ProofFailure> failure = findFailure(*protocol);

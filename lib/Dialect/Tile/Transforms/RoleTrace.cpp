@@ -4,92 +4,20 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RoleTrace.h"
+#include "RoleTracer.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
-
-#include <deque>
-#include <map>
 
 using namespace mlir;
 using namespace attn::tile;
 
 using Kind = ProtocolEvent::Kind;
 
-static constexpr unsigned kWarpsPerGroup = 4;
 static constexpr int64_t kLanes = 32;
 
-namespace {
-
-class RoleTracer {
-public:
-  RoleTracer(KernelOp kernel, const TracedLaunch &launch)
-      : kernel(kernel), launch(launch),
-        ctas(kernel.getClusterCtas().value_or(1)),
-        warpgroups(llvm::divideCeil(kernel.getWarps(), kWarpsPerGroup)) {}
-
-  FailureOr<Protocol> run();
-
-private:
-  LogicalResult traceCta();
-  LogicalResult traceProducer(RolesOp roles);
-  LogicalResult traceRole(Region &role, const std::string &name,
-                          unsigned warps);
-  LogicalResult visit(Block &block);
-  LogicalResult visit(Operation &op);
-  LogicalResult visitFor(scf::ForOp loop);
-  LogicalResult visitIf(scf::IfOp op);
-  LogicalResult addWait(MbarrierWaitOp op);
-  LogicalResult addArrive(MbarrierArriveOp op);
-  LogicalResult addCopy(Operation *op, Value tile, Value barrier, Value stage,
-                        int64_t parts);
-  void addMeet(Operation *op, const std::string &name, int64_t arrivals);
-  void addPassTurn(PassTurnOp op);
-  void addUses(Operation *op, bool isOver);
-  void addAccess(Operation *op, Value tile, bool isWrite);
-  LogicalResult addClearRows(ClearRowsOp op);
-  void endUses(Operation *op, std::deque<unsigned> &numbers, size_t left);
-
-  std::optional<int64_t> lookUp(Value value) const;
-  void set(Value value, int64_t number);
-  void evaluate(Operation *op);
-  void evaluateRead(Operation *op);
-  int64_t getSize(DimOp op) const;
-  std::optional<SharedRange> getRange(Value tile) const;
-  /// Where all warps of the cluster meet.
-  unsigned getCluster(const std::string &when) {
-    return getBarrier("the cluster at " + when, ctas * (kernel.getWarps() + 1));
-  }
-  std::string inCta() const { return " of CTA " + std::to_string(cta); }
-  unsigned getBarrier(const std::string &name, int64_t arrivals,
-                      std::optional<unsigned> ofCta = {});
-  FailureOr<unsigned> getMbarrier(Operation *op, Value barrier, Value stage,
-                                  unsigned ofCta);
-  void add(ProtocolEvent event) { events.push_back(std::move(event)); }
-
-  KernelOp kernel;
-  const TracedLaunch &launch;
-  int64_t ctas;
-  int64_t warpgroups;
-
-  Protocol protocol;
-  std::map<std::string, unsigned> barriers;
-  DenseMap<Value, Attribute> values;
-  std::vector<ProtocolEvent> events;    ///< of the role
-  std::vector<ProtocolEvent> beginning; ///< of all roles
-  /// Of warps of which one starts copies; none where it does not matter.
-  std::optional<int64_t> thread;
-  unsigned cta = 0, nextUse = 0;
-  std::deque<unsigned> products, stores; ///< uses that are not over
-};
-
-} // namespace
-
-/// The op depends on what is not known before the kernel runs.
-static LogicalResult refuse(Operation *op, StringRef what) {
+LogicalResult attn::tile::refuse(Operation *op, StringRef what) {
   return op->emitError("expected ") << what << " that follows from sizes";
 }
 
@@ -192,176 +120,18 @@ void RoleTracer::evaluate(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// Shared memory and barriers
-//===----------------------------------------------------------------------===//
-
-/// The bytes of a tile; none if they are not known, or of fragments that
-/// consumers share.
-std::optional<SharedRange> RoleTracer::getRange(Value tile) const {
-  int64_t stage = 0;
-  // Some columns are taken for all.
-  if (auto op = tile.getDefiningOp<ColumnsOp>())
-    tile = op.getSource();
-  if (auto op = tile.getDefiningOp<StageOp>()) {
-    auto index = lookUp(op.getIndex());
-    if (!index)
-      return std::nullopt;
-    stage = *index;
-    tile = op.getRing();
-  }
-  auto alloc = tile.getDefiningOp<AllocOp>();
-  if (!alloc || !alloc.getOffset())
-    return std::nullopt;
-  int64_t bytes = cast<SharedType>(alloc.getType()).getTileBytes();
-  int64_t begin = *alloc.getOffset() + stage * bytes;
-  return SharedRange{cta, begin, begin + bytes};
-}
-
-unsigned RoleTracer::getBarrier(const std::string &name, int64_t arrivals,
-                                std::optional<unsigned> ofCta) {
-  auto [it, isNew] = barriers.try_emplace(name, protocol.barriers.size());
-  if (isNew)
-    protocol.barriers.push_back({name, arrivals, ofCta});
-  return it->second;
-}
-
-FailureOr<unsigned> RoleTracer::getMbarrier(Operation *op, Value barrier,
-                                            Value stage, unsigned ofCta) {
-  auto alloc = barrier.getDefiningOp<AllocMbarrierOp>();
-  auto number = lookUp(stage);
-  auto type = cast<MbarrierType>(barrier.getType());
-  if (!alloc || !alloc.getOffset())
-    return op->emitError("expected an mbarrier with an offset");
-  if (!number || *number < 0 || *number >= type.getStages())
-    return refuse(op, "a stage of the ring");
-  return getBarrier("stage " + std::to_string(*number) +
-                        " of the mbarriers at " +
-                        std::to_string(*alloc.getOffset()) + " of CTA " +
-                        std::to_string(ofCta),
-                    type.getArrivals(), ofCta);
-}
-
-LogicalResult RoleTracer::addWait(MbarrierWaitOp op) {
-  auto barrier = getMbarrier(op, op.getBarrier(), op.getStage(), cta);
-  auto parity = lookUp(op.getParity());
-  if (failed(barrier))
-    return failure();
-  if (!parity)
-    return refuse(op, "a parity");
-  add({Kind::Wait, op, {*barrier}, *parity & 1, {}, 0});
-  return success();
-}
-
-LogicalResult RoleTracer::addArrive(MbarrierArriveOp op) {
-  ProtocolEvent event{Kind::Arrive, op, {}, 0, {}, 0};
-  int64_t count = static_cast<int64_t>(op.getCtas());
-  for (int64_t peer = 0; peer < count; ++peer) {
-    unsigned ofCta = count > 1 ? peer : cta;
-    auto barrier = getMbarrier(op, op.getBarrier(), op.getStage(), ofCta);
-    if (failed(barrier))
-      return failure();
-    event.barriers.push_back(*barrier);
-  }
-  add(event);
-  return success();
-}
-
-/// A copy, of which each of `parts` CTAs brings a part to all of them.
-LogicalResult RoleTracer::addCopy(Operation *op, Value tile, Value barrier,
-                                  Value stage, int64_t parts) {
-  auto range = getRange(tile);
-  if (!range)
-    return refuse(op, "a tile");
-  ProtocolEvent event{Kind::Copy, op, {}, 0, {}, 0};
-  for (int64_t k = 0; k < parts; ++k) {
-    unsigned ofCta = parts > 1 ? (cta + k) % parts : cta;
-    auto of = getMbarrier(op, barrier, stage, ofCta);
-    if (failed(of))
-      return failure();
-    event.barriers.push_back(*of);
-    event.memory.push_back({ofCta, range->begin, range->end});
-  }
-  add(event);
-  return success();
-}
-
-void RoleTracer::addMeet(Operation *op, const std::string &name,
-                         int64_t arrivals) {
-  add({Kind::Meet, op, {getBarrier(name, arrivals)}, 0, {}, 0});
-}
-
-static std::string getTurn(int64_t warpgroup) {
-  return "the turn of warpgroup " + std::to_string(warpgroup);
-}
-
-void RoleTracer::addPassTurn(PassTurnOp op) {
-  int64_t next = (lookUp(op.getWarpgroup()).value_or(0) + 1) % warpgroups;
-  add({Kind::Arrive,
-       op,
-       {getBarrier(getTurn(next) + inCta(), 2 * kWarpsPerGroup)},
-       0,
-       {},
-       0});
-}
-
-/// The op uses its shared operands, and has used them if it `isOver`.
-void RoleTracer::addUses(Operation *op, bool isOver) {
-  ProtocolEvent event{Kind::Access, op, {}, 0, {}, nextUse++};
-  for (Value operand : op->getOperands())
-    if (isa<SharedType>(operand.getType()))
-      if (auto range = getRange(operand))
-        event.memory.push_back(*range);
-  add(event);
-  if (isOver)
-    add({Kind::Done, op, {}, 0, {}, event.number});
-}
-
-/// The op reads or writes a tile, and is done.
-void RoleTracer::addAccess(Operation *op, Value tile, bool isWrite) {
-  ProtocolEvent event{Kind::Access, op, {}, 0, {}, nextUse++, isWrite};
-  if (auto range = getRange(tile))
-    event.memory.push_back(*range);
-  add(event);
-  add({Kind::Done, op, {}, 0, {}, event.number});
-}
-
-/// All but the last `left` uses are over: they end in order.
-void RoleTracer::endUses(Operation *op, std::deque<unsigned> &numbers,
-                         size_t left) {
-  for (; numbers.size() > left; numbers.pop_front())
-    add({Kind::Done, op, {}, 0, {}, numbers.front()});
-}
-
-/// Where rows are missing the consumers write a tile, and meet: to copies that
-/// is a read.
-LogicalResult RoleTracer::addClearRows(ClearRowsOp op) {
-  auto rows = lookUp(op.getRows());
-  std::optional<int64_t> first = 0;
-  if (op.getFirst())
-    first = lookUp(op.getFirst());
-  if (!rows || !first)
-    return refuse(op, "a number of rows");
-  if (*rows >= op.getTile().getType().getRows() && *first <= 0)
-    return success();
-  addUses(op, /*isOver=*/true);
-  addMeet(op, "the consumers" + inCta(), kernel.getWarps());
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
 
-/// Operations that make events, or may hide some.
-static bool hasEvents(Operation *op) {
+bool attn::tile::hasEvents(Operation *op) {
   return op
       ->walk([](Operation *inner) {
         bool isEvent =
             isa<MbarrierWaitOp, MbarrierTestOp, MbarrierArriveOp, CopyTmaOp,
                 CopyBulkOp, MmaAsyncOp, MmaWaitOp, TakeTurnOp, PassTurnOp,
                 SyncConsumersOp, ClusterBarrierOp, StoreTmaOp, StoreSharedOp,
-                StoreTransposedOp, StoreWidenedOp, WaitStoresOp, ClearRowsOp>(
-                inner);
+                StoreTransposedOp, StoreWidenedOp, WaitStoresOp, ClearRowsOp,
+                MmaTensorOp, CommitTensorsOp, FreeTensorsOp>(inner);
         return isEvent ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
@@ -409,6 +179,10 @@ LogicalResult RoleTracer::visitIf(scf::IfOp op) {
   if (!condition) {
     if (hasEvents(op))
       return refuse(op, "a condition around barriers");
+    // What may be used is used.
+    for (Region *region : {&op.getThenRegion(), &op.getElseRegion()})
+      if (!region->empty() && failed(visit(region->front())))
+        return failure();
     return success();
   }
   Region &region = *condition ? op.getThenRegion() : op.getElseRegion();
@@ -423,22 +197,61 @@ LogicalResult RoleTracer::visitIf(scf::IfOp op) {
   return success();
 }
 
+/// In the place of a warpgroup of consumers.
+LogicalResult RoleTracer::visitAs(AsWarpgroupOp op) {
+  auto number = lookUp(op.getWarpgroup());
+  if (!number)
+    return refuse(op, "a warpgroup");
+  group = *number;
+  return visit(op.getBody().front());
+}
+
+/// An operation without a case of its own: it may compute a number, and it uses
+/// what is in shared memory.
+LogicalResult RoleTracer::visitOther(Operation *op) {
+  if (op->getNumRegions() && hasEvents(op))
+    return refuse(op, "control flow around barriers");
+  evaluate(op);
+  bool isPlace = isa<AllocOp, StageOp, AllocMbarrierOp>(op);
+  if (!isPlace &&
+      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<SharedType>))
+    addUses(op, /*isOver=*/true);
+  return success();
+}
+
+/// Of what works in tensor memory.
+LogicalResult RoleTracer::visitTensors(Operation *op) {
+  return TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](MmaTensorOp op) { return addProduct(op); })
+      .Case([&](CommitTensorsOp op) {
+        return addCommit(op, op.getBarrier(), op.getStage(),
+                         static_cast<int64_t>(op.getCtas()));
+      })
+      .Case([&](FreeTensorsOp op) { return addFree(op), success(); })
+      .Case([&](LoadTensorOp op) {
+        addCells(op, op.getTile(), op.getWarpgroup(), op.getColumn(),
+                 op.getResult().getType().getShape()[1], /*isWrite=*/false);
+        return success();
+      })
+      .Case([&](StoreTensorOp op) { return addStore(op), success(); })
+      .Case([&](ScaleTensorOp op) {
+        addCells(op, op.getTile(), op.getWarpgroup(), 0,
+                 op.getTile().getType().getCols(), /*isWrite=*/true);
+        return success();
+      })
+      .Default([&](Operation *op) { return visitOther(op); });
+}
+
 LogicalResult RoleTracer::visit(Operation &op) {
   return TypeSwitch<Operation *, LogicalResult>(&op)
       .Case([&](scf::ForOp op) { return visitFor(op); })
       .Case([&](scf::IfOp op) { return visitIf(op); })
+      .Case([&](AsWarpgroupOp op) { return visitAs(op); })
       .Case([&](MbarrierWaitOp op) { return addWait(op); })
       .Case([&](MbarrierArriveOp op) { return addArrive(op); })
-      .Case([&](CopyTmaOp op) {
-        return addCopy(op, op.getTile(), op.getBarrier(), op.getStage(),
-                       static_cast<int64_t>(op.getCtas()));
-      })
-      .Case([&](CopyBulkOp op) {
-        return addCopy(op, op.getTile(), op.getBarrier(), op.getStage(), 1);
-      })
+      .Case<CopyTmaOp, CopyBulkOp>([&](auto op) { return addCopy(op); })
       .Case([&](TakeTurnOp op) {
-        addMeet(op, getTurn(lookUp(op.getWarpgroup()).value_or(0)) + inCta(),
-                2 * kWarpsPerGroup);
+        addMeet(op, getTurn(lookUp(op.getWarpgroup()).value_or(0)), 2 * kWarps);
         return success();
       })
       .Case([&](PassTurnOp op) { return addPassTurn(op), success(); })
@@ -446,13 +259,11 @@ LogicalResult RoleTracer::visit(Operation &op) {
         addMeet(op, "the consumers" + inCta(), kernel.getWarps());
         return success();
       })
-      .Case([&](ClusterBarrierOp op) {
-        add({Kind::Meet, op, {getCluster("the end")}, 0, {}, 0});
-        return success();
-      })
+      .Case(
+          [&](ClusterBarrierOp op) { return addClusterBarrier(op), success(); })
       .Case<StoreTransposedOp, StoreWidenedOp>([&](auto op) {
-        addAccess(op, op.getSource(), /*isWrite=*/false);
-        addAccess(op, op.getTile(), /*isWrite=*/true);
+        addAccess(op, getRange(op.getSource()), /*isWrite=*/false);
+        addAccess(op, getRange(op.getTile()), /*isWrite=*/true);
         return success();
       })
       .Case([&](ChangeRowsOp op) {
@@ -471,65 +282,131 @@ LogicalResult RoleTracer::visit(Operation &op) {
         endUses(op, products, op.getPending());
         return success();
       })
-      .Case([&](StoreTmaOp op) {
-        if (op.getAsync())
-          stores.push_back(nextUse);
-        addUses(op, /*isOver=*/!op.getAsync());
+      .Case([&](StoreSharedRowsOp op) {
+        addOwnRows(op, op.getVector(), /*isWrite=*/true);
         return success();
       })
+      .Case([&](LoadSharedRowsOp op) {
+        addOwnRows(op, op.getVector(), /*isWrite=*/false);
+        return success();
+      })
+      .Case<StoreSharedOp, StoreTmaOp>(
+          [&](auto op) { return addStore(op), success(); })
       .Case([&](WaitStoresOp op) { return endUses(op, stores, 0), success(); })
-      .Case([&](MmaTensorOp op) {
-        return op.emitError()
-               << "expected products that end in registers, got one in tensor "
-                  "memory, whose commit is not followed";
-      })
-      .Default([&](Operation *op) -> LogicalResult {
-        if (op->getNumRegions() && hasEvents(op))
-          return refuse(op, "control flow around barriers");
-        evaluate(op);
-        bool isPlace = isa<AllocOp, StageOp, AllocMbarrierOp>(op);
-        if (!isPlace &&
-            llvm::any_of(op->getOperandTypes(), llvm::IsaPred<SharedType>))
-          addUses(op, /*isOver=*/true);
-        return success();
-      });
+      .Default([&](Operation *op) { return visitTensors(op); });
 }
 
-/// Follows a role, and gives its events to each of its warps.
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+/// The events of a warp of the role.
+static std::vector<ProtocolEvent> getEvents(ArrayRef<RoleEvent> events,
+                                            int64_t warp) {
+  std::vector<ProtocolEvent> ofWarp;
+  for (const RoleEvent &event : events) {
+    if (event.isOfFirst && warp > 0)
+      continue;
+    ofWarp.push_back(event.event);
+    for (MemoryRange &memory : ofWarp.back().memory) {
+      memory.begin += warp * event.warpStride;
+      memory.end += warp * event.warpStride;
+    }
+  }
+  return ofWarp;
+}
+
+/// Follows a role, and gives its events to each of its warps; products that
+/// its first one starts are a process beside them.
 LogicalResult RoleTracer::traceRole(Region &role, const std::string &name,
-                                    unsigned warps) {
+                                    int64_t warps) {
   events = beginning;
+  started.clear();
   products.clear();
   stores.clear();
+  ends = 0;
+  roleWarps = warps;
   if (failed(visit(role.front())))
     return failure();
-  for (unsigned warp = 0; warp < warps; ++warp)
-    protocol.processes.push_back({name + inCta(), cta, events});
+  for (int64_t warp = 0; warp < warps; ++warp)
+    protocol.processes.push_back(
+        {name + inCta(), cta, getEvents(events, warp)});
+  endsOfProcesses.resize(protocol.processes.size(), ends);
+  if (started.empty())
+    return success();
+  ++protocol.queues;
+  protocol.processes.push_back({"products of " + name + inCta(), cta, started});
+  endsOfProcesses.push_back(std::nullopt);
   return success();
 }
 
-/// The producer, which has arrived at the last cluster barrier when it ends; or
-/// each of its warps by its first thread.
-LogicalResult RoleTracer::traceProducer(RolesOp roles) {
-  if (roles.getAll()) {
-    DenseMap<Value, Attribute> before = values;
-    int64_t warps = kernel.getProducerWarps().value_or(0);
-    for (int64_t warp = 0; warp < warps; ++warp) {
-      values = before;
-      thread = kLanes * (kernel.getWarps() + warp);
-      if (failed(traceRole(roles.getProducer(),
-                           "producer warp " + std::to_string(warp), 1)))
+/// Roles beside the consumers: one thread, a warpgroup, or each warp of the
+/// only one by its first thread.
+LogicalResult RoleTracer::traceProducers(RolesOp roles) {
+  if (!roles.getAll()) {
+    for (auto [number, role] : llvm::enumerate(roles.getProducers()))
+      if (failed(traceRole(role, "the " + roles.getRoleName(number),
+                           &role == roles.getWarpgroupRole() ? kWarps : 1)))
         return failure();
-    }
-    thread.reset();
     return success();
   }
-  for (auto [number, role] : llvm::enumerate(roles.getProducers()))
-    if (failed(traceRole(role, "the " + roles.getRoleName(number), 1)))
+  DenseMap<Value, Attribute> before = values;
+  for (int64_t warp = 0; warp < otherWarps; ++warp) {
+    values = before;
+    thread = kLanes * (kernel.getWarps() + warp);
+    if (failed(traceRole(roles.getProducer(),
+                         "producer warp " + std::to_string(warp), 1)))
       return failure();
-  if (!roles.getConsumer().getOps<ClusterBarrierOp>().empty())
-    protocol.processes.back().events.push_back(
-        {Kind::Arrive, roles, {getCluster("the end")}, 0, {}, 0});
+  }
+  thread.reset();
+  return success();
+}
+
+LogicalResult RoleTracer::traceConsumers(RolesOp roles) {
+  DenseMap<Value, Attribute> before = values;
+  for (group = 0; group < warpgroups; ++group) {
+    values = before;
+    set(roles.getWarpgroup(), group);
+    // The last one may have fewer warps, where each multiplies by itself.
+    int64_t left = kernel.getWarps() - group * kWarps;
+    if (failed(traceRole(roles.getConsumer(),
+                         "warpgroup " + std::to_string(group),
+                         std::min<int64_t>(left, kWarps))))
+      return failure();
+  }
+  return success();
+}
+
+/// Warps that have ended count as having arrived where others still meet.
+void RoleTracer::arriveWhenEnded(RolesOp roles, size_t first) {
+  size_t most = 0;
+  for (size_t k = first; k < endsOfProcesses.size(); ++k)
+    most = std::max(most, endsOfProcesses[k].value_or(0));
+  for (size_t k = first; k < endsOfProcesses.size(); ++k)
+    for (size_t end = endsOfProcesses[k].value_or(most); end < most; ++end)
+      protocol.processes[k].events.push_back(
+          {Kind::Arrive, roles, {getCluster("the end", end)}});
+}
+
+/// Of a CTA, beside the consumers'.
+static int64_t countOtherWarps(KernelOp kernel, RolesOp roles) {
+  if (roles.getAll())
+    return kernel.getProducerWarps().value_or(0);
+  auto count = static_cast<int64_t>(roles.getProducers().size());
+  return roles.getWarpgroupRole() ? count - 1 + RolesOp::kWarpgroupWarps
+                                  : count;
+}
+
+LogicalResult RoleTracer::traceRoles(RolesOp roles) {
+  size_t first = protocol.processes.size();
+  DenseMap<Value, Attribute> before = values;
+  if (failed(traceProducers(roles)))
+    return failure();
+  values = before;
+  if (failed(traceConsumers(roles)))
+    return failure();
+  arriveWhenEnded(roles, first);
+  beginning.clear();
   return success();
 }
 
@@ -537,33 +414,24 @@ LogicalResult RoleTracer::traceCta() {
   values.clear();
   beginning.clear();
   for (Operation &op : kernel.getBody().front().without_terminator()) {
-    auto roles = dyn_cast<RolesOp>(op);
     if (isa<ClusterBarrierOp>(op))
       beginning.push_back(
-          {Kind::Meet, &op, {getCluster("the beginning")}, 0, {}, 0});
-    else if (!roles && failed(visit(op)))
-      return failure();
-    if (!roles)
-      continue;
-    DenseMap<Value, Attribute> before = values;
-    if (failed(traceProducer(roles)))
-      return failure();
-    for (int64_t group = 0; group < warpgroups; ++group) {
-      values = before;
-      set(roles.getWarpgroup(), group);
-      // The last one may have fewer warps, where each multiplies by itself.
-      int64_t left = kernel.getWarps() - group * kWarpsPerGroup;
-      if (failed(traceRole(roles.getConsumer(),
-                           "warpgroup " + std::to_string(group),
-                           std::min<int64_t>(left, kWarpsPerGroup))))
+          {{Kind::Meet, &op, {getCluster("the beginning", beginning.size())}}});
+    else if (auto roles = dyn_cast<RolesOp>(op)) {
+      if (failed(traceRoles(roles)))
         return failure();
+    } else if (failed(visit(op))) {
+      return failure();
     }
-    beginning.clear();
   }
   return success();
 }
 
 FailureOr<Protocol> RoleTracer::run() {
+  Block &body = kernel.getBody().front();
+  hasTensors = !body.getOps<AllocTensorsOp>().empty();
+  for (auto roles : body.getOps<RolesOp>())
+    otherWarps = countOtherWarps(kernel, roles);
   for (cta = 0; cta < ctas; ++cta)
     if (failed(traceCta()))
       return failure();

@@ -120,6 +120,8 @@ void Corrector::createBarriers() {
     *barrier = addMbarrier(kernel, 2 * groups, RolesOp::kWarpgroupWarps);
   for (Value *barrier : {&ready, &ended, &taken})
     *barrier = addMbarrier(kernel, groups, RolesOp::kWarpgroupWarps);
+  if (getTileLoop(products))
+    seen = addMbarrier(kernel, /*stages=*/1, /*arrivals=*/1);
   decays = createVector();
   for (size_t i = 0; i < output.getRows().size(); ++i)
     vectors.push_back(createVector());
@@ -214,7 +216,8 @@ void Corrector::waitForCorrection(Addition addition, Value firstStep) {
   waitFor(corrected, getStepStage(loop, group), getStepParity(loop));
 }
 
-/// A tile without steps: no phase may be missed.
+/// A tile without steps: no phase may be missed. So that none is over before
+/// the thread looks, the next zeros wait for it.
 void Corrector::waitForTile(Value firstStep) {
   scf::ForOp last = additions.back().getLoop();
   builder.setInsertionPointAfter(last);
@@ -226,6 +229,9 @@ void Corrector::waitForTile(Value firstStep) {
   builder.setInsertionPointToStart(branch.thenBlock());
   for (int64_t group = 0; group < groups; ++group)
     waitFor(ready, constant(group), getTileParity(products));
+  builder.setInsertionPointAfter(branch);
+  auto arrival = MbarrierArriveOp::create(builder, loc, seen, constant(0));
+  arrival.setOneThread(true);
 }
 
 /// What the other role does, and what is only for that.

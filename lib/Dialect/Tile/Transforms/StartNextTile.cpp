@@ -174,7 +174,8 @@ void NextTileStarter::addElse(scf::IfOp branch,
     builder.clone(op, mapping);
 }
 
-/// A tile behind one with steps finds its first scores started.
+/// A tile behind one with steps finds its first scores started. Its query must
+/// not be waited for again, since the next one may have come to its place.
 void NextTileStarter::startOnce() {
   IRRewriter rewriter(tiles.getContext());
   rewriter.setInsertionPoint(tiles);
@@ -194,7 +195,15 @@ void NextTileStarter::startOnce() {
   Value started = loop.getRegionIterArg(number);
   rewriter.setInsertionPoint(fronts.front());
   Value yes = arith::ConstantIntOp::create(rewriter, loc, 1, 1);
-  Value isLeft = arith::XOrIOp::create(rewriter, loc, started, yes);
+  Value hasSteps = arith::CmpIOp::create(
+      rewriter, loc, arith::CmpIPredicate::ult, base, count);
+  Value isStarted = arith::AndIOp::create(rewriter, loc, started, hasSteps);
+  Value isLeft = arith::XOrIOp::create(rewriter, loc, isStarted, yes);
+  for (auto [query, front] : llvm::zip(queries, fronts)) {
+    rewriter.setInsertionPoint(front);
+    auto branch = scf::IfOp::create(rewriter, loc, isLeft);
+    rewriter.moveOpBefore(query, branch.thenBlock()->getTerminator());
+  }
   for (scf::IfOp front : fronts) {
     rewriter.setInsertionPoint(front);
     front.getConditionMutable().assign(

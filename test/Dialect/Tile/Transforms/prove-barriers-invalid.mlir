@@ -146,7 +146,9 @@ attn_tile.kernel @halves(%map: !attn_tile.tensor_map<32x64xf16, swizzle = 128>) 
 !keys = !attn_tile.shared<64x64xf16, swizzle = 128>
 !done = !attn_tile.mbarrier<1, arrivals = 1>
 
+// A product is read before it is waited for.
 attn_tile.kernel @tensor_memory() warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-note @-1 {{with 128 rows, 0 keys, CTA 0}}
   %c0 = arith.constant 0 : index
   %q = attn_tile.alloc {offset = 0 : i64} : !query
   %k = attn_tile.alloc {offset = 16384 : i64} : !keys
@@ -155,9 +157,57 @@ attn_tile.kernel @tensor_memory() warps(4) attributes {producer_warps = 4 : i64}
   attn_tile.roles producer(56) {
   } consumer(256) {
   ^bb0(%group: index):
-    // expected-error @+1 {{expected products that end in registers, got one in tensor memory, whose commit is not followed}}
-    attn_tile.mma_tensor %q, %k transpose_b into %s[%group], %done : !query, !keys into !attn_tile.tensor<128x64xf32>, !done
+    // expected-error @+1 {{a warp may write what warpgroup 0 of CTA 0 still uses, or uses before it is there}}
+    attn_tile.mma_tensor %q, %k transpose_b into %s[%group], %done meet : !query, !keys into !attn_tile.tensor<128x64xf32>, !done
+    %early = attn_tile.load_tensor %s[%group] : !attn_tile.tensor<128x64xf32> -> !attn_tile.fragment<128x64xf32, accumulator>
     attn_tile.mbarrier_wait %done[%c0], %c0 : !done
+  }
+  attn_tile.return
+}
+
+// -----
+
+!query = !attn_tile.shared<128x64xf16, swizzle = 128>
+!keys = !attn_tile.shared<64x64xf16, swizzle = 128>
+!done = !attn_tile.mbarrier<1, arrivals = 1>
+!free = !attn_tile.mbarrier<1, arrivals = 4>
+
+// The next product is started before all warps have said that they have read the last one.
+attn_tile.kernel @read_late() warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-note @-1 {{with 128 rows, 0 keys, CTA 0}}
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc {offset = 0 : i64} : !query
+  %k = attn_tile.alloc {offset = 16384 : i64} : !keys
+  %done = attn_tile.alloc_mbarrier {offset = 24576 : i64} : !done
+  %read = attn_tile.alloc_mbarrier {offset = 24584 : i64} : !free
+  %s = attn_tile.alloc_tensors {offset = 24592 : i64} : !attn_tile.tensor<128x64xf32>
+  attn_tile.roles producer(56) {
+  } products {
+    attn_tile.mma_tensor %q, %k transpose_b into %s[%c0], %done one_thread : !query, !keys into !attn_tile.tensor<128x64xf32>, !done
+    attn_tile.mbarrier_wait %read[%c0], %c0 : !free
+    // expected-error @+1 {{a warp may write what warpgroup 0 of CTA 0 still uses, or uses before it is there}}
+    attn_tile.mma_tensor %q, %k transpose_b into %s[%c0] one_thread : !query, !keys into !attn_tile.tensor<128x64xf32>
+  } consumer(256) {
+  ^bb0(%group: index):
+    attn_tile.mbarrier_wait %done[%c0], %c0 : !done
+    attn_tile.mbarrier_arrive %read[%c0] : !free
+    %late = attn_tile.load_tensor %s[%c0] : !attn_tile.tensor<128x64xf32> -> !attn_tile.fragment<128x64xf32, accumulator>
+  }
+  attn_tile.return
+}
+
+// -----
+
+// A CTA ends while a copy reads its shared memory.
+attn_tile.kernel @ends_early(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 128>) warps(4) attributes {producer_warps = 4 : i64} {
+  // expected-note @-1 {{with 128 rows, 0 keys, CTA 0}}
+  %c0 = arith.constant 0 : index
+  %o = attn_tile.alloc {offset = 0 : i64} : !attn_tile.shared<64x64xf16, swizzle = 128>
+  attn_tile.roles producer(24) {
+  } consumer(240) {
+  ^bb0(%group: index):
+    // expected-error @+1 {{the role may end before this is over: warpgroup 0 of CTA 0}}
+    attn_tile.store_tma %o[%group] to %map[%c0, %c0, %c0] async : !attn_tile.shared<64x64xf16, swizzle = 128> to !attn_tile.tensor_map<64x64xf16, swizzle = 128>
   }
   attn_tile.return
 }

@@ -13,7 +13,7 @@
 // CHECK-NEXT: %[[READY:.*]] = attn_tile.alloc_mbarrier : <2, arrivals = 4>
 // CHECK-NEXT: %[[ENDED:.*]] = attn_tile.alloc_mbarrier : <2, arrivals = 4>
 // CHECK-NEXT: %[[TAKEN:.*]] = attn_tile.alloc_mbarrier : <2, arrivals = 4>
-// CHECK: attn_tile.init_mbarriers {{.*}}%[[TOLD]], %[[CORRECTED]], %[[READY]], %[[ENDED]], %[[TAKEN]] :
+// CHECK: attn_tile.init_mbarriers {{.*}}%[[TOLD]], %[[CORRECTED]], %[[READY]], %[[ENDED]], %[[TAKEN]], %[[SEEN:.*]] :
 // CHECK: %[[DECAYS:.*]] = attn_tile.alloc : <1x256xf32, swizzle = 128>
 // CHECK: %[[ROWS:.*]] = attn_tile.alloc : <1x256xf32, swizzle = 128>
 
@@ -38,6 +38,7 @@
 // CHECK-NEXT: scf.if
 // CHECK: attn_tile.mbarrier_wait %[[READY]][%c0]
 // CHECK: attn_tile.mbarrier_wait %[[READY]][%c1]
+// CHECK: attn_tile.mbarrier_arrive %[[SEEN]][%c0] one_thread
 
 // CHECK: } correction warpgroup(96) {
 // CHECK: attn_tile.as_warpgroup %c0 {
@@ -61,12 +62,14 @@
 // CHECK-NEXT: attn_tile.scale_tensor %[[T]]#1[%c0] by %[[FACTORS]]
 // CHECK: attn_tile.mbarrier_arrive %[[CORRECTED]]
 // CHECK: attn_tile.scale_tensor %[[T]]#1[%c1]
-// Behind the steps: the output of each warpgroup, and zeros for the next tile's.
+// Behind the steps: the output of each warpgroup, and zeros for the next tile's, when the products' thread has seen this tile's, of which it may have
+// used none.
 // CHECK: attn_tile.mbarrier_wait %[[ENDED]][%c0]
 // CHECK-NEXT: attn_tile.as_warpgroup %c0 {
 // CHECK-NEXT: attn_tile.load_shared_rows %[[ROWS]]
 // CHECK: attn_tile.load_tensor %[[T]]#1[%c0] : <256x64xf32> -> <256x32xf32, accumulator>
 // CHECK: attn_tile.store_tma
+// CHECK: attn_tile.mbarrier_wait %[[SEEN]][%c0]
 // CHECK: attn_tile.store_tensor
 // CHECK: attn_tile.mbarrier_arrive %[[READY]][%c0]
 // CHECK: attn_tile.mbarrier_arrive %[[TAKEN]][%c0]

@@ -568,6 +568,10 @@ def ProveBarriersPass : Pass<"attn-tile-prove-barriers", "::attn::tile::KernelOp
     a use                       comes after the end of the copy's phase
     ```
 
+    Products in tensor memory are a sequence of their own, which goes on where the
+    thread starts one, and whose commits arrive: of tensor memory what warps and
+    products read and write is in order, each by the lanes and columns that it has.
+
     All sizes follow from few: stages and parities are the count of tiles modulo
     twice the stages of their ring, which is checked, and so what a tile does to
     barriers repeats after two turns. The rules above are about three phases in a row,
@@ -576,8 +580,9 @@ def ProveBarriersPass : Pass<"attn-tile-prove-barriers", "::attn::tile::KernelOp
     of static sizes and persistent CTAs, what each CTA of the one launch has.
 
     Where bounds of loops are read from memory (documents, lists of blocks), some
-    values are taken, those of ascending lists. Not looked at: accesses of consumers to
-    what other consumers have written, and fences, which the simulator checks.
+    values are taken, those of ascending lists. Not looked at: operands that consumers
+    write in shared memory for each other beside products that end in registers, and
+    fences, which the simulator checks.
 
     Example:
     ```mlir

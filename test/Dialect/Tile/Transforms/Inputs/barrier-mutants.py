@@ -1,8 +1,8 @@
 """Mutants of the barrier protocols of emitted kernels, each of which --attn-tile-prove-barriers must refuse.
 
-usage: barrier-mutants.py FILE [SCHEDULE]: compiles FILE for sm_90a up to the last tile form, proves it, and then each copy of it with one
+usage: barrier-mutants.py FILE [SCHEDULE [TARGET [EACH]]]: compiles FILE for TARGET (sm_90a) up to the last tile form, proves it, and then each copy of it with one
 barrier operation left out, one parity flipped, one count off by one, or one arrival moved in front of the wait for the products
-before it. Prints what was not refused, with the line; SAFE mutants are those that leave the protocol right.
+before it; with EACH every EACH-th of these. Prints what was not refused, with the line; SAFE mutants are those that leave the protocol right.
 """
 
 import re
@@ -11,11 +11,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 PROVE = "--pass-pipeline=builtin.module(attn_tile.kernel(attn-tile-prove-barriers))"
-BARRIER_OPS = r"attn_tile\.(mbarrier_wait|mbarrier_arrive|take_turn|pass_turn|cluster_barrier|copy_tma|copy_bulk)\b"
+BARRIER_OPS = r"attn_tile\.(mbarrier_wait|mbarrier_arrive|take_turn|pass_turn|cluster_barrier|copy_tma|copy_bulk|commit_tensors|wait_stores)\b"
 
 
-def get_tile_form(path, schedule):
-    pipeline = f"--attn-pipeline=target=sm_90a schedule='{schedule}'"
+def get_tile_form(path, schedule, target):
+    pipeline = f"--attn-pipeline=target={target} schedule='{schedule}'"
     command = ["attn-opt", path, pipeline, "--mlir-print-ir-before=convert-attn-tile-to-nvvm", "-o", "/dev/null"]
     text = subprocess.run(command, capture_output=True, text=True).stderr
     return text[text.index("module attributes") :]
@@ -47,7 +47,15 @@ def get_mutants(lines):
             name, count = re.match(r"\s*(\S+) =", line)[1], int(re.search(r"arrivals = (\d+)", line)[1])
             for change in (1, -1):
                 if count + change > 0:
-                    yield f"count {count + change}", i, recount(lines, name, re.search(r"<(\d+), arrivals", line)[1], count, count + change)
+                    first, end = get_kernel(lines, i)
+                    counted = recount(lines[first:end], name, re.search(r"<(\d+), arrivals", line)[1], count, count + change)
+                    yield f"count {count + change}", i, lines[:first] + counted + lines[end:]
+
+
+def get_kernel(lines, i):
+    """Where the kernel of a line begins and ends: another one has values of the same names."""
+    starts = [k for k, line in enumerate(lines) if "attn_tile.kernel" in line]
+    return max(k for k in starts if k < i), min([k for k in starts if k > i], default=len(lines))
 
 
 def recount(lines, name, stages, old, new):
@@ -61,19 +69,20 @@ def recount(lines, name, stages, old, new):
             parts = types.split("!attn_tile.mbarrier")
             parts[position + 1] = parts[position + 1].replace(before, after)
             line = names + " : " + "!attn_tile.mbarrier".join(parts)
-        elif re.search(rf"{name}(\[| =)", line):
+        elif re.search(rf"{name}(?![\d#])", line):
             line = line[::-1].replace(before[::-1], after[::-1], 1)[::-1]
         changed.append(line)
     return changed
 
 
 def main():
-    text = get_tile_form(sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else "")
+    path, schedule, target, each = (sys.argv[1:] + ["", "sm_90a", "1"][len(sys.argv) - 2 :])[:4]
+    text = get_tile_form(path, schedule, target)
     error = prove(text)
     if error:
         sys.exit(f"the kernel is not proven: {error}")
     lines = text.split("\n")
-    mutants = list(get_mutants(lines))
+    mutants = list(get_mutants(lines))[:: int(each)]
     with ThreadPoolExecutor(2) as executor:
         errors = list(executor.map(lambda mutant: prove("\n".join(mutant[2])), mutants))
     refused = sum(bool(error) for error in errors)
