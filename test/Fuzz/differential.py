@@ -5,7 +5,7 @@
 Drawn are sizes (static and dynamic, none at all too), element types, heads, head dims, layouts (transposed, columns of a wider tensor), biases (masks too, and broadcast ones), documents, lengths of keys (behind which
 attn-run writes NaN, as it does left of a window) and of queries, keys and values in pages or of 8 bits beside a query of more, new rows that are appended to them before, regions of a mask_mod
 and a score_mod over positions and lengths, by name too, sinks, dropout, other weights than softmax, changed probabilities, 8-bit floats with descale, data and constants from the ends of their ranges, and sums of them that wrap around in 64 or 32 bits, the
-schedule's kind, linear attention in each direction, appends alone, merges, sequences behind each other, rotary embedding and norms of queries and keys, loops, parallel ones too, and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. Case I of seed N is
+schedule's kind, linear attention in each direction, appends alone, merges, sequences behind each other, rotary embedding and norms of queries and keys, loops, parallel ones too, and branches around the attention, the function's name and what stands beside it; attn-run --verify judges, and where it fails once more over eight other inputs: rounding of few numbers is chance. The barriers of kernels whose warps have roles are proven, too. Case I of seed N is
 always the same. With --gradients each problem's backward is run, its forward before it, some by products of 8 bits, and on sm_100a some of others by pairs of CTAs. Gradients in f32 of problems in f16
 or bf16, those of biases and captured tensors, are sums of what rounding of the output has changed: they may miss the rule, those in f16 and bf16 by less than twice, and are
 counted, as long as the relative error is below a hundredth. More than a tenth of such, or a quarter of refusals, fails a search of a
@@ -386,6 +386,22 @@ def run_command(command):
     return result if again.returncode else again
 
 
+def find_unproven(path, device, folder):
+    """What --prove-barriers says of a module that gave the right numbers; nothing of barriers that depend on data, or where another function is refused."""
+    target = device.removeprefix("sim:")
+    if target not in ("sm_90a", "sm_100a", "sm_120"):
+        return None
+    command = ["attn-opt", path, f"--target={target}", "--allow-tf32", "--prove-barriers", "--emit=ptx", "-o", f"{folder}/proof"]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"no proof within {SECONDS} s: {' '.join(command)}"
+    error = next((line for line in result.stderr.splitlines() if "error: " in line), "")
+    if result.returncode == 0 or (REFUSAL.search(error) and "two turns of a ring" not in error):
+        return None
+    return f"{' '.join(command)}\n{result.stderr[:2000]}"
+
+
 def draw_family(rng, device, text):
     """None to leave the choice: kernels of the best family are seldom those of problems as small as these."""
     family = {"sim:sm_90a": "wgmma", "sim:sm_100a": "tcgen05"}.get(device)
@@ -419,6 +435,8 @@ def run_case(seed, case, devices, gradients=False):
                 faults.append(f"case {case} on {device}: no end within {SECONDS} s")
                 continue
             if result.returncode == 0:
+                if flaw := find_unproven(command[1], device, folder):
+                    faults.append(f"case {case} on {device}: {flaw}")
                 continue
             has_bytes = re.search(r"\n      : tensor<[^>]*x(i8|f8E\w+)>", text) and "xf8E" in text
             has_large = any("q.npy" in argument for argument in arguments)

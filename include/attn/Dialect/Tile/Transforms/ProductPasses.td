@@ -325,13 +325,60 @@ def StartNextTilePass : Pass<"attn-tile-start-next-tile", "::attn::tile::KernelO
     is none, and the next tile's first scores came behind the products of all
     warpgroups. Now the thread waits for the next query there, and starts the scores
     of that tile for each warpgroup behind its own last product: a warpgroup that is
-    half a step ahead stays so.
+    half a step ahead stays so. Whether they are started goes from tile to tile, since
+    a tile may have no keys.
 
     Only where the query's place is given back by the products that read it: any
     other query may come when consumers have ended this tile, for which they need
     products that the thread would start behind that wait.
 
     Requires: roles, behind `--attn-tile-commit-query`. Ensures: nothing.
+
+    Example: where no step follows, the first product of the next tile, if there is one.
+    ```mlir
+    // attn-opt --pass-pipeline='builtin.module(attn_tile.kernel(attn-tile-start-next-tile))'
+    attn_tile.kernel @tiles(%count: index, %steps: index) warps(4) attributes {producer_warps = 4 : i64} {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %q = attn_tile.alloc : <128x64xf16, swizzle = 128>
+      %k = attn_tile.alloc : <64x64xf16, swizzle = 128>
+      %s = attn_tile.alloc_tensors : !attn_tile.tensor<128x64xf32>
+      %full = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %empty = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %done = attn_tile.alloc_mbarrier : <1, arrivals = 1>
+      %first = gpu.block_id x
+      %ctas = gpu.grid_dim x
+      attn_tile.roles producer(56) {
+      } products {
+        %all:2 = scf.for %tile = %first to %count step %ctas iter_args(%base = %c0, %number = %c0) -> (index, index) {
+          %end = arith.addi %base, %steps : index
+          %parity = arith.andi %number, %c1 : index
+          %any = arith.cmpi ult, %base, %end : index
+          attn_tile.mbarrier_wait %full[%c0], %parity : <1, arrivals = 1>
+          scf.if %any {
+            attn_tile.mma_tensor %q, %k transpose_b into %s[%c0], %done one_thread
+                : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+            attn_tile.commit_tensors %empty[%c0] : <1, arrivals = 1>
+          }
+          %last = scf.for %j = %c0 to %steps step %c1 iter_args(%step = %base) -> (index) {
+            %next = arith.addi %step, %c1 : index
+            %more = arith.cmpi ult, %next, %end : index
+            scf.if %more {
+              attn_tile.mma_tensor %q, %k transpose_b into %s[%c0], %done one_thread
+                  : !attn_tile.shared<128x64xf16, swizzle = 128>, <64x64xf16, swizzle = 128> into <128x64xf32>, !attn_tile.mbarrier<1, arrivals = 1>
+              attn_tile.commit_tensors %empty[%c0] : <1, arrivals = 1>
+            }
+            scf.yield %next : index
+          }
+          %tiles = arith.addi %number, %c1 : index
+          scf.yield %last, %tiles : index, index
+        }
+      } consumer(240) {
+      ^bb0(%group: index):
+      }
+      attn_tile.return
+    }
+    ```
   }];
   let statistics = [
     Statistic<"numKernels", "kernels-with-early-tiles", "Number of kernels whose tiles begin in the last step of the one before">
