@@ -65,8 +65,21 @@ static int64_t getDivisor(Operation *op) {
   if (auto quotient = dyn_cast_if_present<arith::DivUIOp>(op))
     return getConstant(quotient.getRhs()).value_or(0);
   if (auto shift = dyn_cast_if_present<arith::ShRUIOp>(op))
-    return int64_t(1) << (getConstant(shift.getRhs()).value_or(63) % 63);
+    if (auto bits = getConstant(shift.getRhs()); bits && *bits < 32)
+      return int64_t(1) << *bits;
   return 0;
+}
+
+/// True if what loops carry changes `value` by whole numbers of times: sums and
+/// products of counts are counts, quotients are not.
+static bool isCount(Value value) {
+  value = skipUniform(value);
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_present<arith::ArithDialect>(op ? op->getDialect() : nullptr))
+    return true;
+  return getConstant(value) ||
+         (isa<arith::AddIOp, arith::MulIOp, arith::SubIOp>(op) &&
+          llvm::all_of(op->getOperands(), isCount));
 }
 
 /// True if `value` repeats when a count is `period` larger: a constant, the
@@ -85,7 +98,7 @@ static bool isPeriodic(Value value, int64_t period) {
       modulus *= divisor;
       count = skipUniform(count.getDefiningOp()->getOperand(0));
     }
-    if (period % modulus == 0)
+    if (period % modulus == 0 && isCount(count))
       return true;
   }
   return isa<arith::AddIOp, arith::MulIOp, arith::XOrIOp, arith::AndIOp,

@@ -6,6 +6,8 @@
 
 #include "RoleTracer.h"
 
+#include <tuple>
+
 using namespace mlir;
 using namespace attn::tile;
 
@@ -330,21 +332,32 @@ std::optional<MemoryRange> RoleTracer::getCells(Value tile, int64_t ofGroup,
 }
 
 /// Each warp reads or writes its rows.
-void RoleTracer::addCells(Operation *op, Value tile, Value warpgroup,
-                          int64_t first, int64_t columns, bool isWrite) {
+LogicalResult RoleTracer::addCells(Operation *op, Value tile, Value warpgroup,
+                                   int64_t first, int64_t columns,
+                                   bool isWrite) {
   auto ofGroup = lookUp(warpgroup);
-  addAccess(op, getCells(tile, ofGroup.value_or(group), first, columns),
-            isWrite, kColumns);
+  if (!ofGroup)
+    return refuse(op, "a warpgroup");
+  auto cells = getCells(tile, *ofGroup, first, columns);
+  if (!cells)
+    return refuse(op, "a place in tensor memory");
+  addAccess(op, cells, isWrite, kColumns);
+  return success();
 }
 
 /// With `pending` it is over when a later one is.
-void RoleTracer::addStore(StoreTensorOp op) {
-  addCells(op, op.getTile(), op.getWarpgroup(), op.getColumn(),
-           op.getSource().getType().getShape()[1], /*isWrite=*/true);
-  if (!op.getPending())
-    return endUses(op, pending, 0);
+LogicalResult RoleTracer::addStore(StoreTensorOp op) {
+  if (failed(addCells(op, op.getTile(), op.getWarpgroup(), op.getColumn(),
+                      op.getSource().getType().getShape()[1],
+                      /*isWrite=*/true)))
+    return failure();
+  if (!op.getPending()) {
+    endUses(op, pending, 0);
+    return success();
+  }
   pending.push_back(events.back().event.number);
   events.pop_back();
+  return success();
 }
 
 /// Nobody uses tensor memory any more.
@@ -376,11 +389,11 @@ void RoleTracer::start(Operation *op) {
 }
 
 /// They are done in order.
-void RoleTracer::addProductAccess(MmaTensorOp op,
-                                  std::optional<MemoryRange> memory,
-                                  bool isWrite) {
+LogicalResult RoleTracer::addProductAccess(MmaTensorOp op,
+                                           std::optional<MemoryRange> memory,
+                                           bool isWrite) {
   if (!memory)
-    return;
+    return refuse(op, "a tile");
   ProtocolEvent event{Kind::Access, op, {}, 0, {*memory}, nextUse++, isWrite};
   if (kernel.getCtaPairs()) {
     event.memory.push_back(*memory);
@@ -388,18 +401,33 @@ void RoleTracer::addProductAccess(MmaTensorOp op,
   }
   started.push_back(event);
   started.push_back({Kind::Done, op, {}, 0, {}, event.number});
+  return success();
 }
 
 /// In the lanes of all warps.
-void RoleTracer::addProductCells(MmaTensorOp op, Value tile, int64_t first,
-                                 int64_t columns, bool isWrite) {
+LogicalResult RoleTracer::addProductCells(MmaTensorOp op, Value tile,
+                                          int64_t first, int64_t columns,
+                                          bool isWrite) {
   std::optional<MemoryRange> cells =
       getCells(tile, *lookUp(op.getWarpgroup()), first, columns);
-  for (int64_t warp = 0; cells && warp < kWarps; ++warp) {
-    addProductAccess(op, cells, isWrite);
+  for (int64_t warp = 0; warp < kWarps; ++warp) {
+    if (failed(addProductAccess(op, cells, isWrite)))
+      return failure();
     cells->begin += kColumns;
     cells->end += kColumns;
   }
+  return success();
+}
+
+/// The columns of the left operand that the product has.
+LogicalResult RoleTracer::addLeftOperand(MmaTensorOp op, int64_t ofGroup) {
+  if (!isa<TensorTileType>(op.getA().getType()))
+    return addProductAccess(op, getRowsOfProduct(op.getA(), ofGroup),
+                            /*isWrite=*/false);
+  int64_t begin = 0, end = op.getWholeDepth();
+  if (auto part = op.getDepth())
+    std::tie(begin, end) = std::pair((*part)[0], (*part)[1]);
+  return addProductCells(op, op.getA(), begin, end - begin, /*isWrite=*/false);
 }
 
 /// A warpgroup has 128 rows of a left operand, or all if there are no more.
@@ -418,18 +446,12 @@ LogicalResult RoleTracer::addProduct(MmaTensorOp op) {
   if (op.getMeet())
     addMeetOfWarpgroup(op);
   start(op);
-  std::pair<int64_t, int64_t> depth = {0, op.getWholeDepth()};
-  if (auto part = op.getDepth())
-    depth = {(*part)[0], (*part)[1]};
-  if (isa<TensorTileType>(op.getA().getType()))
-    addProductCells(op, op.getA(), depth.first, depth.second - depth.first,
-                    /*isWrite=*/false);
-  else
-    addProductAccess(op, getRowsOfProduct(op.getA(), *ofGroup),
-                     /*isWrite=*/false);
-  addProductAccess(op, getRange(op.getB()), /*isWrite=*/false);
-  addProductCells(op, op.getTile(), 0, op.getTile().getType().getCols(),
-                  /*isWrite=*/true);
+  if (failed(addLeftOperand(op, *ofGroup)) ||
+      failed(addProductAccess(op, getRange(op.getB()), /*isWrite=*/false)) ||
+      failed(addProductCells(op, op.getTile(), 0,
+                             op.getTile().getType().getCols(),
+                             /*isWrite=*/true)))
+    return failure();
   if (!op.getBarrier())
     return success();
   return addCommit(op, op.getBarrier(), op.getWarpgroup(),

@@ -229,15 +229,14 @@ LogicalResult RoleTracer::visitTensors(Operation *op) {
       })
       .Case([&](FreeTensorsOp op) { return addFree(op), success(); })
       .Case([&](LoadTensorOp op) {
-        addCells(op, op.getTile(), op.getWarpgroup(), op.getColumn(),
-                 op.getResult().getType().getShape()[1], /*isWrite=*/false);
-        return success();
+        return addCells(op, op.getTile(), op.getWarpgroup(), op.getColumn(),
+                        op.getResult().getType().getShape()[1],
+                        /*isWrite=*/false);
       })
-      .Case([&](StoreTensorOp op) { return addStore(op), success(); })
+      .Case([&](StoreTensorOp op) { return addStore(op); })
       .Case([&](ScaleTensorOp op) {
-        addCells(op, op.getTile(), op.getWarpgroup(), 0,
-                 op.getTile().getType().getCols(), /*isWrite=*/true);
-        return success();
+        return addCells(op, op.getTile(), op.getWarpgroup(), 0,
+                        op.getTile().getType().getCols(), /*isWrite=*/true);
       })
       .Default([&](Operation *op) { return visitOther(op); });
 }
@@ -324,6 +323,7 @@ LogicalResult RoleTracer::traceRole(Region &role, const std::string &name,
   started.clear();
   products.clear();
   stores.clear();
+  pending.clear();
   ends = 0;
   roleWarps = warps;
   if (failed(visit(role.front())))

@@ -109,12 +109,13 @@ private:
   void addAccess(mlir::Operation *op, std::optional<MemoryRange> memory,
                  bool isWrite, int64_t warpStride = 0);
   void addOwnRows(mlir::Operation *op, mlir::Value tile, bool isWrite);
-  void addCells(mlir::Operation *op, mlir::Value tile, mlir::Value warpgroup,
-                int64_t first, int64_t columns, bool isWrite);
+  mlir::LogicalResult addCells(mlir::Operation *op, mlir::Value tile,
+                               mlir::Value warpgroup, int64_t first,
+                               int64_t columns, bool isWrite);
   mlir::LogicalResult addClearRows(ClearRowsOp op);
   void addStore(StoreSharedOp op);
   void addStore(StoreTmaOp op);
-  void addStore(StoreTensorOp op);
+  mlir::LogicalResult addStore(StoreTensorOp op);
   void addFree(FreeTensorsOp op);
   void endUses(mlir::Operation *op, std::deque<unsigned> &numbers, size_t left);
   std::optional<MemoryRange> getRange(mlir::Value tile) const;
@@ -133,10 +134,13 @@ private:
   mlir::LogicalResult addCommit(mlir::Operation *op, mlir::Value barrier,
                                 mlir::Value stage, int64_t ofCtas);
   void start(mlir::Operation *op);
-  void addProductAccess(MmaTensorOp op, std::optional<MemoryRange> memory,
-                        bool isWrite);
-  void addProductCells(MmaTensorOp op, mlir::Value tile, int64_t first,
-                       int64_t columns, bool isWrite);
+  mlir::LogicalResult addLeftOperand(MmaTensorOp op, int64_t ofGroup);
+  mlir::LogicalResult addProductAccess(MmaTensorOp op,
+                                       std::optional<MemoryRange> memory,
+                                       bool isWrite);
+  mlir::LogicalResult addProductCells(MmaTensorOp op, mlir::Value tile,
+                                      int64_t first, int64_t columns,
+                                      bool isWrite);
 
   std::string inCta() const { return " of CTA " + std::to_string(cta); }
   void add(ProtocolEvent event, bool isOfFirst = false,

@@ -211,3 +211,42 @@ attn_tile.kernel @ends_early(%map: !attn_tile.tensor_map<64x64xf16, swizzle = 12
   }
   attn_tile.return
 }
+
+// -----
+
+!query = !attn_tile.shared<128x64xf16, swizzle = 128>
+!ring = !attn_tile.shared<2x64x64xf16, swizzle = 128>
+!keys = !attn_tile.shared<64x64xf16, swizzle = 128>
+
+// Nobody knows which tile the product reads.
+attn_tile.kernel @unknown_stage() warps(4) attributes {producer_warps = 4 : i64} {
+  %c0 = arith.constant 0 : index
+  %q = attn_tile.alloc {offset = 0 : i64} : !query
+  %ring = attn_tile.alloc {offset = 16384 : i64} : !ring
+  %s = attn_tile.alloc_tensors {offset = 32768 : i64} : !attn_tile.tensor<128x64xf32>
+  attn_tile.roles producer(56) {
+  } products {
+    %thread = gpu.thread_id x
+    %k = attn_tile.stage %ring[%thread] : !ring
+    // expected-error @+1 {{expected a tile that follows from sizes}}
+    attn_tile.mma_tensor %q, %k transpose_b into %s[%c0] one_thread : !query, !keys into !attn_tile.tensor<128x64xf32>
+  } consumer(256) {
+  ^bb0(%group: index):
+  }
+  attn_tile.return
+}
+
+// -----
+
+// Nobody knows whose rows are read.
+attn_tile.kernel @unknown_rows() warps(4) attributes {producer_warps = 4 : i64} {
+  %s = attn_tile.alloc_tensors {offset = 0 : i64} : !attn_tile.tensor<128x64xf32>
+  attn_tile.roles producer(56) {
+  } consumer(256) {
+  ^bb0(%group: index):
+    %thread = gpu.thread_id x
+    // expected-error @+1 {{expected a warpgroup that follows from sizes}}
+    %rows = attn_tile.load_tensor %s[%thread] : !attn_tile.tensor<128x64xf32> -> !attn_tile.fragment<128x64xf32, accumulator>
+  }
+  attn_tile.return
+}

@@ -19,6 +19,9 @@
 // RUN: sed '/^!full/s/1>/2>/' %s | not attn-opt --attn-tile-prove-barriers 2>&1 | FileCheck %s --check-prefix=MORE
 // MORE: error: deadlock: warpgroup 0 of CTA 0 waits for stage 0 of the mbarriers at 32768 of CTA 0
 // RUN: sed '/^attn_tile.kernel/,/^}/{s/%%place = arith.remui %%j, %%c2/%%c3 = arith.constant 3 : index\n%%place = arith.remui %%j, %%c3/}' %s | not attn-opt --attn-tile-prove-barriers 2>&1 | FileCheck %s --check-prefix=PERIOD
+// What a count is divided by is known, too.
+// RUN: sed '/^attn_tile.kernel/,/^}/{s/arith.divui %%j, %%c2/arith.divui %%j, %%n/}' %s | not attn-opt --attn-tile-prove-barriers 2>&1 | FileCheck %s --check-prefix=PERIOD
+// RUN: sed '/^attn_tile.kernel/,/^}/{s/arith.divui %%j, %%c2/arith.shrui %%j, %%n/}' %s | not attn-opt --attn-tile-prove-barriers 2>&1 | FileCheck %s --check-prefix=PERIOD
 // PERIOD: error: expected a stage and a parity that repeat after two turns of a ring of 2
 
 !map = !attn_tile.tensor_map<64x64xf16, swizzle = 128>

@@ -569,7 +569,8 @@ def ProveBarriersPass : Pass<"attn-tile-prove-barriers", "::attn::tile::KernelOp
     ```
 
     Products in tensor memory are a sequence of their own, which goes on where the
-    thread starts one, and whose commits arrive: of tensor memory what warps and
+    thread starts one, and whose commits arrive. They are taken to be done in the
+    order in which they are started, whatever their shapes. Of tensor memory what warps and
     products read and write is in order, each by the lanes and columns that it has.
 
     All sizes follow from few: stages and parities are the count of tiles modulo
